@@ -232,13 +232,13 @@ def test_code_that_would_be_long_stays_general(monkeypatch: pytest.MonkeyPatch) 
 
 def test_verdicts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stays general is not traced again, and limits belong to the verdict."""
-    from freeflyer.kernels.compiler.one_robot import entries
+    from freeflyer.kernels.compiler.one_robot import entries, tracing
 
     model = ff.robots.chain(4, length=fresh(90).uniform(0.1, 0.2))
     monkeypatch.setattr(entries, "MOST_BY_ROWS", 10)
     first = ff.specialize(model, ["mass_matrix"])
     with monkeypatch.context() as m:
-        m.setattr(entries, "formulas", None)
+        m.setattr(tracing, "formulas", None)
         assert ff.specialize(model, ["mass_matrix"]).specialization.notes == first.specialization.notes
     monkeypatch.undo()
     assert ff.specialize(model, ["mass_matrix"]).specialization.notes == {"mass_matrix": "specialised"}

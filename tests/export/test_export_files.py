@@ -36,7 +36,7 @@ def hostile() -> ff.Model:
 
 def test_functions_and_names():
     """Those that need loops, a table of their own, constraint rows or another gravity apart, and second formulations."""
-    able = {e.name for f in functions.FUNCTIONS.values() for e in (f.entry, f.shared) if e is not None}
+    able = {e.name for f in functions.FUNCTIONS.values() for e in (f.entry, entries.SHARED.get(f.entry, f.entry))}
     for name, entry in entries.ENTRIES.items():
         special = entry.closed or entry.table or entry.shared or "g" in entry.inputs
         special = special or any("rows" in shape for shape in entry.outputs) or entry.source.startswith("dual_quaternion.")
@@ -60,7 +60,7 @@ def test_functions_and_names():
 
 @pytest.mark.parametrize("f", [*functions.FUNCTIONS.values(), *functions.CLOSED_FUNCTIONS.values()], ids=lambda f: f.name)
 def test_arguments_fit_entries(f):
-    for entry in filter(None, (f.entry, f.shared)):
+    for entry in (f.entry, entries.SHARED.get(f.entry, f.entry)):
         assert (len(f.inputs), len(f.outputs)) == (len(entry.inputs), len(entry.outputs))
         assert len({*f.inputs, *f.outputs}) == len(f.inputs) + len(f.outputs)
         assert all(f.meaning(x) for x in (*f.inputs, *f.outputs, *entry.options))

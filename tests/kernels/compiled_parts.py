@@ -71,7 +71,7 @@ def aligned(n: int) -> np.ndarray:
 def machine_code(function: Callable, kinds: tuple[Any, ...]) -> Any:
     """The function for arguments of these kinds, as ctypes calls it."""
     made = Functions({}).written(source(function), kinds, "")
-    codes = [object_code.object_code(f.code, object_code.host()) for f in made.closure()]
+    codes = [object_code.object_code(f.code, object_code.host()) for f in made.closure]
     result = C_TYPES[made.result_type]
     return ctypes.CFUNCTYPE(result, *(C_TYPES[t] for t in made.parameters))(object_code.load(codes, made.symbol))
 

@@ -229,7 +229,7 @@ def test_versions_and_the_cpu_are_part_of_the_name(monkeypatch):
     monkeypatch.setattr(build, "stamp", lambda: "of the sources")
     names = {build.file_of(symbol("first"), target) for target in (host(), Target("haswell"), Target("haswell", "-fma"))}
     names |= {build.list_of("adapter", 1, target) for target in (host(), Target("haswell"))}
-    monkeypatch.setattr(build, "version", lambda: "other")
+    monkeypatch.setattr("freeflyer.kernels.compiler.object_code.LLVMLITE", "other")
     names |= {build.file_of(symbol("first"), host()), build.list_of("adapter", 1, host())}
     assert len(names) == 7
 

@@ -8,13 +8,13 @@ from freeflyer.errors import check_name
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.kernels.compiler.ahead import Function, compile_ahead
 from freeflyer.kernels.compiler.build import PYTHON
-from freeflyer.kernels.compiler.object_code import host, pack_lanes
-from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.compiler.calls.running import batch_lanes
+from freeflyer.kernels.entries import ENTRIES, SHARED
 from freeflyer.kernels.model.layout import PLAN, PROGRAMS, SETS, SYSTEMS
 from freeflyer.progress import Progress, no_progress
 
 # of models without loops; "loads": of calls with wrenches or gravity; "closed" and "estimation" are what robots with loops use
-USES: dict[str, tuple[str, ...]] = {name: tuple(e.name for e in (f.entry, f.shared) if e) for name, f in FUNCTIONS.items()} | {
+USES: dict[str, tuple[str, ...]] = {k: tuple(e.name for e in (f.entry, SHARED.get(f.entry)) if e) for k, f in FUNCTIONS.items()} | {
     "coriolis_matrix": ("coriolis", "hamel"), "decouple": ("decoupled_passive", "decoupled_hamel"), "all_terms": ("all_terms",),
     "constraint sets": tuple(name for name, entry in ENTRIES.items() if entry.table in (SETS, SYSTEMS)),
     "quadratic programs": tuple(name for name, entry in ENTRIES.items() if entry.table == PROGRAMS),
@@ -43,6 +43,6 @@ def required_functions(functions: Iterable[str]) -> list[Function]:
 
 def compiled_functions(names: Iterable[str]) -> list[Function]:
     """The functions of these entries: those of one state, then those of Packs, with which they share few kernels."""
-    entries, lanes = [ENTRIES[name] for name in names], pack_lanes(host())
-    batches: list[Function] = [(e, lanes) for e in reversed(entries) if not e.one_by_one]
+    entries = [ENTRIES[name] for name in names]
+    batches: list[Function] = [(e, batch_lanes(e)) for e in reversed(entries) if not e.one_by_one]
     return [(name, 1) for name in PYTHON] + [(e, n) for e in entries for n in ((1, 8) if e.one_by_one else (1,))] + batches

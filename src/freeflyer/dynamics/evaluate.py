@@ -15,8 +15,8 @@ import numpy as np
 from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.kernels import entries, entry as K
-from freeflyer.kernels.compiler.calls.python_calls import short_work, work
-from freeflyer.kernels.compiler.calls.running import Result, batch, batch_lanes, state
+from freeflyer.kernels.compiler.calls.python_calls import is_long
+from freeflyer.kernels.compiler.calls.running import Result, batch, batch_lanes, state, usable_cores
 from freeflyer.kernels.entry import ARGUMENT, NOT_FINITE, OK, REFUSED, STATE, Entry
 from freeflyer.model import (
     Model, choice, coordinate_owner, not_finite, not_unit, output_array, quaternion_starts, row, whole_number)
@@ -91,7 +91,7 @@ def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError
 
 
 CHUNKS_PER_THREAD = 4
-_threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+_threads = usable_cores()
 _pool: ThreadPoolExecutor | None = None
 _size = 0
 R = TypeVar("R")
@@ -242,7 +242,7 @@ def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndar
             start = end
         return OK, ()
 
-    threads = get_threads() if count * work(entry, topology) > short_work() else 1
+    threads = get_threads() if is_long(entry, topology, count) else 1
     refused = (found for found in run_chunks(run, count, lanes, threads, STATES_UNTIL_INTERRUPT) if found[0] != OK)
     return min(refused, key=lambda found: found[1][STATE], default=(OK, ()))
 

@@ -19,7 +19,7 @@ from freeflyer.kernels.compiler.one_robot.entries import Refused, Robot, RobotEn
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model import layout as L
-from freeflyer.kernels.plain_primitives import tile_at
+from freeflyer.kernels.model.access import numbers_at
 from freeflyer.model.model import Model, Specialization
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -31,7 +31,6 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {  # by public function, of trees
     "centroidal_momentum": (E.MOMENTUM,), "centroidal_bias": (E.MOMENTUM_BIAS,), "all_terms": (E.ALL_TERMS,),
     "frame_pose": (E.FRAME_POSE,), "frame_jacobian": (E.FRAME_JACOBIAN,), "frame_velocity": (E.FRAME_VELOCITY,),
     "frame_bias_acceleration": (E.FRAME_BIAS,)}  # fmt: skip
-SHARED = {E.ABA: E.SHARED_FORWARD_DYNAMICS, E.LOADED_ABA: E.LOADED_SHARED_FORWARD_DYNAMICS, E.MINV: E.SHARED_MINV}
 CLOSED: dict[str, tuple[Entry, ...]] = {
     "inverse_dynamics": (E.PROJECTED_INVERSE_DYNAMICS,), "bias_forces": (E.PROJECTED_INVERSE_DYNAMICS,),
     "gravity_forces": (E.PROJECTED_INVERSE_DYNAMICS,), "forward_dynamics": (E.PROJECTED_FORWARD_DYNAMICS,),
@@ -121,7 +120,7 @@ def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entr
         return call_seconds(entry, trial, topology, model.neutral, options, 2 * lanes if lanes > 1 else 1)
 
     for entry in entries:
-        shared = SHARED.get(entry, entry) if model.shared_coordinates else entry
+        shared = E.SHARED.get(entry, entry) if model.shared_coordinates else entry
         own = robot_entry(shared, robot)
         for lanes in (1, batch_lanes(shared)):
             before = code.entries.get((shared.name, lanes > 1))
@@ -170,5 +169,5 @@ def free_entries(model: Model, names: Iterable[str]) -> Free:
         at = L.BODIES + L.BODY_FLOATS * body + k
         found[at] = at
         if body > 0 and k < L.TILE:
-            found[int(topology[L.TILES_AT]) + tile_at(None, L.TILE, body) + LANES * k] = at
+            found[int(numbers_at(topology, body)) + LANES * k] = at  # type: ignore[no-untyped-call]
     return tuple(sorted(found.items()))

@@ -14,7 +14,7 @@ from freeflyer.export.exporting import Export, refuse_to_replace, write_library
 from freeflyer.export.header import STATUS, array, comment, enum, identifier, prefix_of, word
 from freeflyer.export.library import NATIVE, code_of, filled, target_of
 from freeflyer.files import check_path
-from freeflyer.kernels.compiler.entry_code import row_need, scratch_need
+from freeflyer.kernels.compiler.entry_code import entry_need
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.model import finite_row, one_row, public
@@ -65,8 +65,7 @@ def export_controller(problem: WholeBodyProblem, folder: str | os.PathLike[str],
     solution = problem.solve(state, np.zeros(model.nv), formulation=formulation, weighted=weighted)
     program, numbers = asked_of(problem, state, np.zeros(model.nv), formulation, weighted=weighted)
     topology, parameters = program.sizes.topology, program.parameters
-    need = scratch_need(topology, 1, CONTROL_CYCLE.square)  # type: ignore[no-untyped-call]
-    need += sum(row_need(1, n) for n in CONTROL_CYCLE.sizes(topology))  # type: ignore[no-untyped-call]
+    need = entry_need(CONTROL_CYCLE, 1)(topology, CONTROL_CYCLE.sizes(topology))
     P, rows, taken = begin.upper(), len(program.weights), set[str]()
     places = [entry for piece, at in program.places() for entry in _places(taken, P, piece.name, piece.kind, piece.rows, at)]
     values = {

@@ -13,8 +13,9 @@ from pathlib import Path
 from freeflyer.errors import FileError, InputError
 from freeflyer.export.functions import USUAL, Call, Library, select_functions
 from freeflyer.export.header import header, main_c, prefix_of, source
-from freeflyer.export.library import NATIVE, build, cmake, code_of, lanes_of, target_of
+from freeflyer.export.library import NATIVE, build, cmake, code_of, target_of
 from freeflyer.files import check_path
+from freeflyer.kernels.compiler.calls.running import batch_lanes
 from freeflyer.model import Model, public
 from freeflyer.progress import Progress, no_progress
 
@@ -92,7 +93,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
         if batch and function.zero:
             notes.append(f"{function.name} has no batch function: that of inverse_dynamics computes it, at zero acceleration")
         elif batch:
-            ways.append(lanes_of(entry, cpu))
+            ways.append(batch_lanes(entry, machine))
         for lanes in ways:
             own = model.entry_of(entry, lanes > 1)
             symbol, code = code_of(own, lanes, cpu)

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Sequence
 from functools import cached_property
-from math import prod
+from typing import Any
 
 import numpy as np
 
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
-from freeflyer.kernels.compiler.entry_code import row_need, scratch_need
-from freeflyer.kernels.entry import LETTERS, Dimension, Entry
+from freeflyer.kernels.compiler.entry_code import entry_need
+from freeflyer.kernels.entry import Entry
 from freeflyer.model import Model, random_configuration
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
@@ -28,15 +28,15 @@ MEANINGS = {  # of arguments, unless a function has its own
     "expressed": "body, mixed or world expression of the twist"}
 
 
-class Function(namedtuple("Function", "name entry summary arguments results shared zero", defaults=(None, ()))):
+class Function(namedtuple("Function", "name entry summary arguments results zero", defaults=((),))):
     """A function to export: the public one's name, the entry that computes it, and a line about its result.
 
-    `arguments` and `results`: inputs and outputs as 'name' or 'name: meaning'. `shared`: the entry for models whose mimic joints
-    share a velocity coordinate. `zero`: inputs that are always zero."""
+    `arguments` and `results`: inputs and outputs as 'name' or 'name: meaning'. `zero`: inputs that are always zero."""
 
     def entry_of(self, model: Model) -> Entry:
         """The entry that computes it on a model."""
-        return self.shared if self.shared is not None and model.shared_coordinates else self.entry
+        entry: Entry = self.entry
+        return E.SHARED.get(entry, entry) if model.shared_coordinates else entry
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -69,11 +69,11 @@ POSES = "poses: of the world, then of the bodies: rotation row by row, position 
 # fmt: off
 FUNCTIONS: dict[str, Function] = {f.name: f for f in (
     Function("inverse_dynamics", E.RNEA, "tau = M(q) a + bias(q, v)", ("q", "v", "a"), ("tau",)),
-    Function("forward_dynamics", E.ABA, "a = M(q)^-1 (tau - bias(q, v))", ("q", "v", "tau"), ("a",), E.SHARED_FORWARD_DYNAMICS),
+    Function("forward_dynamics", E.ABA, "a = M(q)^-1 (tau - bias(q, v))", ("q", "v", "tau"), ("a",)),
     Function("bias_forces", E.RNEA, "Coriolis, centrifugal and gravity forces", ("q", "v", "a"), ("tau",), zero=("a",)),
     Function("gravity_forces", E.GRAVITY, "forces that hold the robot at rest", ("q",), ("tau",)),
     Function("mass_matrix", E.CRBA, "mass matrix, armature included", ("q",), ("M: symmetric; kg, kg m, kg m^2",)),
-    Function("inverse_mass_matrix", E.MINV, "inverse of the mass matrix", ("q",), ("Minv: symmetric",), E.SHARED_MINV),
+    Function("inverse_mass_matrix", E.MINV, "inverse of the mass matrix", ("q",), ("Minv: symmetric",)),
     Function("coriolis_matrix", E.CORIOLIS, "C with C v = bias - gravity and dM/dt = C + C^T", ("q", "v"), ("C: C v in N, N m",)),
     Function("coriolis_matrix_hamel", E.HAMEL, "C of the Hamel equations, C v = bias - gravity", ("q", "v"), ("C: C v in N, N m",)),
     *(Function(f"decoupled_{form}", entry, f"M and C of the decoupled equations, {form} form", ("q", "v"), (
@@ -115,25 +115,24 @@ FUNCTIONS: dict[str, Function] = {f.name: f for f in (
         "columns: motion direction [linear; angular] of each column at its body's origin, in world axes")),
     Function("body_poses", E.ALL_POSES, "poses of all bodies", ("q",), (POSES,)))}
 
-CLOSED_FUNCTIONS: dict[str, Function] = {f.name: f for f in (  # of closed models: v, a and tau are the independent ones
-    Function("inverse_dynamics", E.PROJECTED_INVERSE_DYNAMICS, "tau = M(q) a + bias(q, v), loops closed", ("q", "v", "a"),
-        ("tau",)),
-    Function("forward_dynamics", E.PROJECTED_FORWARD_DYNAMICS, "a = M(q)^-1 (tau - bias(q, v)), loops closed", ("q", "v", "tau"),
-        ("a",)),
-    Function("bias_forces", E.PROJECTED_INVERSE_DYNAMICS, "Coriolis, centrifugal and gravity forces, loops closed",
-        ("q", "v", "a"), ("tau",), zero=("a",)),
-    Function("gravity_forces", E.PROJECTED_INVERSE_DYNAMICS, "forces that hold the robot at rest, loops closed",
-        ("q", "v", "a"), ("tau",), zero=("v", "a")),
-    Function("mass_matrix", E.PROJECTED_MASS, "mass matrix of the closed robot, armature included", ("q",),
-        ("M: symmetric; kg, kg m, kg m^2",)),
-    Function("inverse_mass_matrix", E.PROJECTED_INVERSE_MASS, "inverse of the mass matrix", ("q",), ("Minv: symmetric",)),
+
+def closed(name: str, entry: Entry, **facts: Any) -> Function:
+    """The function of closed models of the same name: v, a and tau are the independent ones."""
+    tree = FUNCTIONS[name]
+    return tree._replace(entry=entry, **{"summary": f"{tree.summary}, loops closed"} | facts)
+
+
+CLOSED_FUNCTIONS: dict[str, Function] = {f.name: f for f in (
+    closed("inverse_dynamics", E.PROJECTED_INVERSE_DYNAMICS),
+    closed("forward_dynamics", E.PROJECTED_FORWARD_DYNAMICS),
+    closed("bias_forces", E.PROJECTED_INVERSE_DYNAMICS),
+    closed("gravity_forces", E.PROJECTED_INVERSE_DYNAMICS, arguments=("q", "v", "a"), zero=("v", "a")),
+    closed("mass_matrix", E.PROJECTED_MASS, summary="mass matrix of the closed robot, armature included"),
+    closed("inverse_mass_matrix", E.PROJECTED_INVERSE_MASS),
     *(FUNCTIONS[name] for name in ("potential_energy", "frame_pose", "center_of_mass", "body_poses")),
-    Function("integrate", E.MOVE_CLOSED, "the configuration after a step, its loops closed again", ("q", "dv: step, m and rad"),
-        ("q_next: configuration",)),
-    Function("inverse_dynamics_derivatives", E.PROJECTED_INVERSE_GRADIENT, "derivatives of inverse_dynamics", ("q", "v", "a"),
-        DERIVATIVES),
-    Function("forward_dynamics_derivatives", E.PROJECTED_FORWARD_GRADIENT, "derivatives of forward_dynamics", ("q", "v", "tau"),
-        INVERSE_DERIVATIVES),
+    closed("integrate", E.MOVE_CLOSED, summary="the configuration after a step, its loops closed again"),
+    closed("inverse_dynamics_derivatives", E.PROJECTED_INVERSE_GRADIENT),
+    closed("forward_dynamics_derivatives", E.PROJECTED_FORWARD_GRADIENT),
     Function("velocity_map", E.PROJECTION_MAP, "G with G v the velocities of all joints", ("q",), ("G: G v in m/s and rad/s",)),
     Function("expand_motion", E.PROJECTED_MOTION, "velocities and accelerations of all joints", ("q", "v", "a"),
         ("whole_v: m/s and rad/s", "whole_a: m/s^2 and rad/s^2")))}
@@ -193,14 +192,21 @@ class Call(namedtuple("Call", "prefix function entry lanes kernel model")):
         return f"{self.prefix}_SCRATCH_{self.short_name}".upper()
 
     @cached_property
-    def inputs(self) -> tuple[Array, ...]:
-        """Also those that are always zero."""
-        shapes: list[tuple[Dimension, ...]] = [(LETTERS[x],) for x in self.entry.inputs]
-        return tuple(self._array(name, shape) for name, shape in zip(self.function.inputs, shapes, strict=True))
+    def arrays(self) -> tuple[Array, ...]:
+        """Inputs, also those that are always zero, and outputs."""
+        upper, symbols = self.prefix.upper(), CLOSED if self.model.reduction else SYMBOLS
+        texts = (tuple(str(n) if isinstance(n, int) else symbols[n].format(upper) for n in shape) for shape in self.entry.rows)
+        names, sizes = (*self.function.inputs, *self.function.outputs), self.entry.sizes(self.model.topology)
+        rows = zip(names, texts, sizes, map(self.function.meaning, names), strict=True)
+        return tuple(map(Array._make, rows))
 
-    @cached_property
+    @property
+    def inputs(self) -> tuple[Array, ...]:
+        return self.arrays[: self.entry.input_count]
+
+    @property
     def outputs(self) -> tuple[Array, ...]:
-        return tuple(self._array(name, shape) for name, shape in zip(self.function.outputs, self.entry.outputs, strict=True))
+        return self.arrays[self.entry.input_count :]
 
     @property
     def parameters(self) -> tuple[Array, ...]:
@@ -210,19 +216,7 @@ class Call(namedtuple("Call", "prefix function entry lanes kernel model")):
     @cached_property
     def scratch(self) -> int:
         """Numbers of scratch that the entry needs."""
-        need: int = scratch_need(self.model.topology, self.lanes, self.entry.square)  # type: ignore[no-untyped-call]
-        if self.batch:
-            states = self.lanes * (self.entry.groups + 1)  # one Pack more for rows on their way to far memory
-            need += sum(row_need(states, n) for n in self.entry.sizes(self.model.topology))  # type: ignore[no-untyped-call]
-        return int(need)
-
-    def _array(self, name: str, shape: tuple[Dimension, ...]) -> Array:
-        upper = self.prefix.upper()
-        symbols = CLOSED if self.model.reduction else SYMBOLS
-        texts = tuple(str(n) if isinstance(n, int) else symbols[n].format(upper) for n in shape)
-        meaning = self.function.meaning(name)
-        k = (*self.function.inputs, *self.function.outputs).index(name)
-        return Array(name, texts, prod(self.entry.shapes(self.model.topology)[k]), meaning)
+        return int(entry_need(self.entry, self.lanes)(self.model.topology, self.entry.sizes(self.model.topology)))
 
 
 class Library(namedtuple("Library", "model prefix cpu calls")):

@@ -13,9 +13,8 @@ import numpy as np
 from freeflyer.errors import InputError, format_value
 from freeflyer.export.functions import Array, Call, Library, example_inputs
 from freeflyer.export.library import filled
-from freeflyer.kernels import entry as status
+from freeflyer.kernels import entry as E
 from freeflyer.kernels.compiler.calls.running import state
-from freeflyer.kernels.entry import OK, STATE, WHERE
 from freeflyer.kernels.model import layout
 from freeflyer.text import unique_name
 
@@ -64,15 +63,15 @@ def identifier(taken: set[str], start: str, name: str) -> str:
 
 
 STATUS = (
-    ("OK", status.OK, "results are written"),
-    ("WRONG_SIZE", status.WRONG_SIZE, "library and constants do not belong together"),
-    ("NOT_FINITE", status.NOT_FINITE, "an input is NaN or infinite"),
-    ("NOT_UNIT", status.NOT_UNIT, "a quaternion is not of unit length"),
-    ("REFUSED", status.REFUSED, "a result is not finite, as where the mass matrix is singular; results mean nothing"),
-    ("WRONG_OPTION", status.WRONG_OPTION, "no such frame or expression"),
-    ("SHORT_SCRATCH", status.SHORT_SCRATCH, "scratch is too small; results mean nothing"),
-    ("OVERLAP", status.OVERLAP, "an output shares memory with an input or another output"),
-    ("WRONG_MODEL", status.WRONG_MODEL, "library and constants do not belong together"))
+    ("OK", E.OK, "results are written"),
+    ("WRONG_SIZE", E.WRONG_SIZE, "library and constants do not belong together"),
+    ("NOT_FINITE", E.NOT_FINITE, "an input is NaN or infinite"),
+    ("NOT_UNIT", E.NOT_UNIT, "a quaternion is not of unit length"),
+    ("REFUSED", E.REFUSED, "a result is not finite, as where the mass matrix is singular; results mean nothing"),
+    ("WRONG_OPTION", E.WRONG_OPTION, "no such frame or expression"),
+    ("SHORT_SCRATCH", E.SHORT_SCRATCH, "scratch is too small; results mean nothing"),
+    ("OVERLAP", E.OVERLAP, "an output shares memory with an input or another output"),
+    ("WRONG_MODEL", E.WRONG_MODEL, "library and constants do not belong together"))
 CONVENTIONS = """\
  * Units: m, kg, s, rad, N. Axes right-handed. Quaternions x, y, z, w. Twists [linear; angular], wrenches [force; torque].
  * Free joint: q is position, then quaternion; v is the twist of the body in its own axes (body twist), tau the wrench likewise.
@@ -213,7 +212,7 @@ def array(kind: str, name: str, numbers: Iterable[Any]) -> str:
 def body(call: Call) -> str:
     """The definition of a function. An entry takes addresses as integers, in arrays."""
     addresses = ["zero" if x.name in call.function.zero else x.name for x in call.inputs]
-    lengths = [x.length for x in (*call.inputs, *call.outputs)]
+    lengths = [x.length for x in call.arrays]
     states = "states" if call.batch else "1"
     lines = [
         prototype(call), "{",
@@ -221,12 +220,12 @@ def body(call: Call) -> str:
         f"    const int64_t outputs[] = {{{', '.join(_address(x.name) for x in call.outputs)}}};",
         *([f"    const int64_t options[] = {{{', '.join(call.entry.options)}}};"] if call.entry.options else []),
         f"    const int64_t sizes[] = {{{', '.join([call.scratch_name, states, *lengths])}}};",
-        f"    int64_t where[{WHERE}] = {{{', '.join(['-1'] * WHERE)}}};"]  # fmt: skip
+        f"    int64_t where[{E.WHERE}] = {{{', '.join(['-1'] * E.WHERE)}}};"]  # fmt: skip
     options = "options" if call.entry.options else "NULL"
     called = f"{call.kernel}(topology, parameters, inputs, {options}, outputs, sizes, scratch, where)"
     if call.batch:
         lines += [
-            f"    const int64_t status = {called};", "    if (refused != NULL) {", f"        *refused = where[{STATE}];", "    }",
+            f"    const int64_t status = {called};", "    if (refused != NULL) {", f"        *refused = where[{E.STATE}];", "    }",
             "    return status;"]  # fmt: skip
     else:
         lines.append(f"    return {called};")
@@ -245,10 +244,9 @@ EXPRESSED = 1  # mixed
 def expected_results(library: Library, call: Call, given: dict[str, np.ndarray]) -> tuple[int, float, int]:
     """Of Python's call at the example's state: status, sum of absolute values of all results, hash of their bits."""
     inputs = [np.zeros(x.size) if x.name in call.function.zero else given[x.name] for x in call.inputs]
-    shapes = call.entry.shapes(library.model.topology)[call.entry.input_count :]
-    outputs = [np.zeros(shape) for shape in shapes]
+    outputs = [np.zeros(shape) for shape in call.entry.output_shapes(library.model.topology)]
     status, _ = state(call.entry, library.model.handle, *inputs, *options(library, call), *outputs)
-    if status != OK:
+    if status != E.OK:
         return status, 0.0, 0
     numbers = [float(x) for y in outputs for x in y.ravel()]
     total, bits = 0.0, HASH_START

@@ -17,7 +17,7 @@ from llvmlite import binding as llvm
 
 from freeflyer.errors import FreeflyerError, InputError, check_name, format_value, unknown_name
 from freeflyer.kernels.compiler import build as builds, cache as disk
-from freeflyer.kernels.compiler.object_code import Target, host, linked, pack_lanes
+from freeflyer.kernels.compiler.object_code import Target, host, linked
 from freeflyer.kernels.entry import Entry
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -117,12 +117,6 @@ def known_cpus(triple: str = "") -> tuple[str, ...]:
     return tuple(line.split()[0] for line in text.splitlines() if line.rstrip().endswith(LISTED))
 
 
-def triple_of(kind: str) -> str:
-    """LLVM's name of a kind of machine; empty for this machine's own kind, whose compiler has no prefix, and for no kind."""
-    here = llvm.get_default_triple()
-    return "" if here.startswith(f"{kind}-") and "-linux-" in here else KINDS.get(kind, "")
-
-
 @cache
 def target_of(cpu: str) -> Target:
     """Meaning of a CPU's name: 'native', a CPU of this machine's kind, another kind ('aarch64'), or both ('aarch64:cortex-a72').
@@ -133,7 +127,8 @@ def target_of(cpu: str) -> Target:
     kind, colon, name = cpu.partition(":")
     if colon and kind not in KINDS:
         raise unknown_name("machine", kind, KINDS, ADVICE)
-    triple = triple_of(kind)
+    here = llvm.get_default_triple()  # this machine's own kind has no name: its compiler has no prefix
+    triple = "" if here.startswith(f"{kind}-") and "-linux-" in here else KINDS.get(kind, "")
     if cpu in KINDS:
         return Target("x86-64" if cpu == "x86_64" else "generic", "", triple)
     name, known = name if colon else cpu, known_cpus(triple)
@@ -142,11 +137,6 @@ def target_of(cpu: str) -> Target:
         kind = f"the kind {triple}" if triple else f"this machine's kind, {llvm.get_default_triple()}"
         raise InputError(f"the CPU {cpu!r} is not of {kind}", cpu=cpu)
     return Target(name, "", triple)
-
-
-def lanes_of(entry: Entry, cpu: str) -> int:
-    """How many states a batch takes at a time."""
-    return 8 if entry.one_by_one else pack_lanes(target_of(cpu))
 
 
 def code_of(entry: Entry, lanes: int, cpu: str) -> tuple[str, bytes]:

@@ -160,4 +160,6 @@ KANE = entry("dual_quaternion.newton_euler.kane", "qvvg", VECTOR, VECTOR)
 
 # fmt: on
 
+# what serves models whose mimic joints share a velocity coordinate
+SHARED = {ABA: SHARED_FORWARD_DYNAMICS, LOADED_ABA: LOADED_SHARED_FORWARD_DYNAMICS, MINV: SHARED_MINV}
 ENTRIES: dict[str, Entry] = {entry.name: entry for entry in list(vars().values()) if isinstance(entry, Entry)}

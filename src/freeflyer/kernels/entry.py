@@ -53,6 +53,14 @@ def value(of, topology):
     return factor * topology[at] + addend
 
 
+def length(formulas, topology):
+    """How many numbers an array of such dimensions holds."""
+    size = 1
+    for of in formulas:
+        size *= value(of, topology)
+    return size
+
+
 def kernel_function(name: str | Callable[..., Any]) -> Callable[..., Any]:
     """The function of a dotted name below kernels, or of 'module:function'. Its file is read now: compiled calls do without it."""
     if not isinstance(name, str):
@@ -117,6 +125,11 @@ class Entry:
     def rows(self) -> tuple[tuple[Dimension, ...], ...]:
         """Shapes of inputs, shared ones, outputs."""
         return (*((LETTERS[x],) for x in self.inputs), *((n,) for n in self.shared), *self.outputs)
+
+    @property
+    def formulas(self) -> tuple[tuple[Formula, ...], ...]:
+        """As `rows`."""
+        return tuple(tuple(map(formula, shape)) for shape in self.rows)
 
     @property
     def weight(self) -> int:

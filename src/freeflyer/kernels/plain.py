@@ -27,8 +27,8 @@ import numpy as np
 
 from freeflyer.kernels import entries, plain_primitives
 from freeflyer.kernels.backend import LANES
-from freeflyer.kernels.entry import OPTIONS, Entry
-from freeflyer.kernels.model import layout
+from freeflyer.kernels.entry import OPTIONS, Entry, value
+from freeflyer.kernels.model import access, layout
 
 COMMON = 1024  # floats whose denominator is at most this are taken for exact numbers
 
@@ -49,11 +49,10 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
         raise ValueError(f"{name} takes a closed model: freeflyer.close_loops(model)")
     if of.table and model.topology[layout.TABLE_KIND] != of.table:
         raise ValueError(f"{name} takes a model whose topology also holds a table of its own (calls/running.py, table_handle)")
-    for option, value in zip(of.options, options):
-        factor, at, addend = OPTIONS[option]
-        end = factor * int(model.topology[at]) + addend
-        if not 0 <= value < end:
-            raise ValueError(f"{name}'s option {option} is {value!r}, expected an integer from 0 to {end - 1}")
+    for option, given in zip(of.options, options):
+        end = int(value(OPTIONS[option], model.topology))
+        if not 0 <= given < end:
+            raise ValueError(f"{name}'s option {option} is {given!r}, expected an integer from 0 to {end - 1}")
     shapes = of.shapes(model.topology)
     rows = [_row(x, math.prod(shape), f"{name}'s input {k + 1}") for k, (x, shape) in enumerate(zip(inputs, shapes))]
     numbers = model.parameters if parameters is None else parameters
@@ -76,25 +75,24 @@ def complete_parameters(model: Any, parameters: Iterable[Any]) -> list[Any]:
     row = _row(parameters, len(model.parameters), "parameters")
     n, tiles = int(model.topology[layout.N_BODIES]), int(model.topology[layout.TILES_AT])
     row[tiles:] = [0.0] * (len(row) - tiles)
-    records = [layout.BODIES + layout.BODY_FLOATS * i for i in range(n + 1)]
+    records = [access.body_floats(i) for i in range(n + 1)]
     for i, at in enumerate(records):
         row[at + layout.SUBTREE_MASS] = row[at + layout.MASS]
         row[at + layout.MOMENT : at + layout.SECOND + 6] = moments(*row[at + layout.MASS : at + layout.INERTIA + 6])
-        first = tiles + plain_primitives.tile_at(row, layout.TILE, i)
+        first = access.numbers_at(model.topology, i)
         for k in range(layout.TILE if i else 0):
             row[first + LANES * k] = row[at + k]
     for i in range(n, 0, -1):
-        parent = int(model.topology[layout.HEADER + layout.BODY_INTS * i + layout.PARENT])
+        parent = int(model.topology[access.body_ints(i) + layout.PARENT])
         row[records[parent] + layout.SUBTREE_MASS] += row[records[i] + layout.SUBTREE_MASS]
     return row
 
 
 def whole_quarter_turns(model: Any, parameters: list[Any]) -> list[Any]:
     """Parameters with SymPy's pi where joints' offsets are quarter turns, so that these disappear from closed forms."""
-    row, tiles = list(parameters), int(model.topology[layout.TILES_AT])
+    row = list(parameters)
     for i in range(int(model.topology[layout.N_BODIES]) + 1):
-        tile = tiles + plain_primitives.tile_at(row, layout.TILE, i) + LANES * layout.TURN_OFFSET
-        for at in (layout.BODIES + layout.BODY_FLOATS * i + layout.TURN_OFFSET, tile):
+        for at in (access.body_floats(i) + layout.TURN_OFFSET, access.numbers_at(model.topology, i) + LANES * layout.TURN_OFFSET):
             if k := plain_primitives.quarter_turns(row[at]):
                 row[at] = sys.modules["sympy"].pi * k / 2
     return row

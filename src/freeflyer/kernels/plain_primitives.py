@@ -84,10 +84,6 @@ def unit_row(buffer: Any, k: int, c: int) -> np.ndarray:
     return _row(1 if k + i == c else 0 for i in range(backend.LANES))
 
 
-def tile_at(buffer: Any, size: int, i: int) -> int:
-    return i // backend.LANES * (backend.LANES * size) + i % backend.LANES
-
-
 def row_total(buffer: Any, row: Any) -> Any:
     return sum(_row(row))
 
@@ -103,7 +99,7 @@ def transpose_poses(topology: Any, work: Any) -> None:
     """As compiled code does for one state."""
     begin, records = topology[layout.POSE_VECTORS_AT], topology[layout.POSES_AT]
     for i in range(topology[layout.N_BODIES] // backend.LANES * backend.LANES + backend.LANES):
-        to = records + tile_at(work, layout.POSE, i)
+        to = records + layout.POSE * (i & -backend.LANES) + i % backend.LANES
         for k in range(12):
             at = begin + layout.POSE_VECTORS * i + poses.WIDTH * (k // 3) + k % 3
             store(work, to + backend.LANES * k, load(work, at))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Any, Literal
 
 import keyword
@@ -114,16 +114,16 @@ def check_symbols(formulas: Iterable[sp.Expr], inputs: Arguments) -> None:
 
 def fresh_symbols(inputs: Arguments) -> Iterator[sp.Symbol]:
     """t0, t1, ..., without those that inputs have."""
-    taken = {str(s) for s in symbols_of(inputs)} | {name for name, _ in inputs}
-    return (sp.Symbol(f"t{k}", real=True) for k in count() if f"t{k}" not in taken)
+    return _free_symbols("t", {str(s) for s in symbols_of(inputs)} | {name for name, _ in inputs}, real=True)
+
+
+def _free_symbols(start: str, taken: set[str], **assumptions: bool) -> Iterator[sp.Symbol]:
+    return (sp.Symbol(f"{start}{k}", **assumptions) for k in count() if f"{start}{k}" not in taken)
 
 
 def split_outputs(shapes: list[tuple[str, tuple[int, ...], int]], results: Iterable[sp.Expr]) -> Results:
-    rest, found = list(results), []
-    for name, shape, size in shapes:
-        found.append((name, shape, tuple(rest[:size])))
-        rest = rest[size:]
-    return tuple(found)
+    rest = iter(results)
+    return tuple((name, shape, tuple(islice(rest, size))) for name, shape, size in shapes)
 
 
 def _entries(name: str, x: Any) -> tuple[list[sp.Expr], tuple[int, ...]]:
@@ -227,18 +227,10 @@ def _local_names(routine: Routine) -> dict[sp.Symbol, sp.Symbol]:
     taken = {name for name, _ in routine.inputs} | {name for name, *_ in routine.outputs}
     found: dict[sp.Symbol, sp.Symbol] = {}
     for name, symbols in routine.inputs:
-        if isinstance(symbols, sp.Symbol):
-            found[symbols] = sp.Symbol(name)
-            continue
-        mark = "_"
-        while any(f"{name}{mark}{k}" in taken for k in range(len(symbols))):
-            mark += "_"
-        found |= {s: sp.Symbol(f"{name}{mark}{k}") for k, s in enumerate(symbols)}
+        alone = isinstance(symbols, sp.Symbol)
+        found |= {symbols: sp.Symbol(name)} if alone else dict(zip(symbols, _free_symbols(f"{name}_", taken)))
     taken |= {str(s) for s in found.values()}
-    mark = "t"
-    while any(f"{mark}{k}" in taken for k in range(len(routine.steps))):
-        mark += "t"
-    return found | {s: sp.Symbol(f"{mark}{k}") for k, (s, _) in enumerate(routine.steps)}
+    return found | dict(zip((s for s, _ in routine.steps), _free_symbols("t", taken)))
 
 
 def _used(steps: Any, outputs: Any) -> set[sp.Symbol]:

@@ -76,21 +76,18 @@ def _waves(x: sp.Expr) -> dict[sp.Expr, sp.Expr]:
 
 def _product(factors: list[sp.Expr]) -> dict[sp.Expr, sp.Rational]:
     """Sum of waves that a product of sines and cosines is: numbers by wave."""
-    waves: dict[tuple[bool, sp.Expr], sp.Rational] = {(False, sp.S.Zero): sp.S.One}  # (is it a sine, angle)
+    waves: dict[tuple[sp.Expr, int], sp.Rational] = {(sp.S.Zero, 0): sp.S.One}  # (angle, quarter turns) of a cosine
     for factor in factors:
-        sine, angle = isinstance(factor, sp.sin), factor.args[0]
-        longer: dict[tuple[bool, sp.Expr], sp.Rational] = {}
-        for (other, beside), number in waves.items():
-            half = number / 2
-            minus = half if not sine or other else -half  # sin a sin b and cos a cos b, sin a cos b; of cos a sin b the opposite
-            plus = -half if sine and other else half
-            for at, amount in ((beside - angle, minus), (beside + angle, plus)):
-                key = (sine != other, sp.expand(at))
-                longer[key] = longer.get(key, sp.S.Zero) + amount
+        angle, quarters = factor.args[0], 3 if isinstance(factor, sp.sin) else 0
+        longer: dict[tuple[sp.Expr, int], sp.Rational] = {}
+        for (other, turns), number in waves.items():
+            for sign in (-1, 1):  # cos a cos b = (cos(a - b) + cos(a + b)) / 2
+                key = sp.expand(other + sign * angle), (turns + sign * quarters) % 4
+                longer[key] = longer.get(key, sp.S.Zero) + number / 2
         waves = longer
     total: dict[sp.Expr, sp.Rational] = {}
-    for (sine, angle), number in waves.items():
-        wave = sp.sin(angle) if sine else sp.cos(angle)
+    for (angle, turns), number in waves.items():
+        wave = sp.sin(angle) if turns % 2 else sp.cos(angle)
         if wave != 0:
-            total[wave] = total.get(wave, sp.S.Zero) + number
+            total[wave] = total.get(wave, sp.S.Zero) + (-number if turns in (1, 2) else number)
     return total

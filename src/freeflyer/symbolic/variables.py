@@ -40,10 +40,11 @@ def variables(model: Model) -> Variables:
         if joint.nq == joint.nv:
             E[at : at + joint.nq, to : to + joint.nv] = sp.eye(joint.nq)
             continue
-        for k in range(joint.nq - 4):  # a free joint's position
-            E[at + k, to : to + 3] = _rotation(*q[at + 3 : at + 7])[k, :]
         turn = at + joint.nq - 4
         x, y, z, w = q[turn : turn + 4]  # its rate: q (omega, 0) / 2, omega in body axes
+        turned = sp.Quaternion(w, x, y, z, norm=1).to_rotation_matrix(homogeneous=False)
+        for k in range(joint.nq - 4):  # a free joint's position
+            E[at + k, to : to + 3] = turned[k, :]
         rates = sp.Matrix([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]) / 2
         E[turn : turn + 4, to + joint.nv - 3 : to + joint.nv] = rates
     return Variables(q, v, a, sp.ImmutableMatrix(E))
@@ -112,10 +113,3 @@ def _split(e: sp.Expr, unknowns: tuple[sp.Symbol, ...]) -> tuple[list[sp.Expr], 
             row[i] += c * others / len(involved)
         rest += sp.S.Zero if involved else c
     return row, rest
-
-
-def _rotation(x: sp.Expr, y: sp.Expr, z: sp.Expr, w: sp.Expr) -> sp.Matrix:
-    return sp.Matrix([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import gc
 import math
-import os
 import platform
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ from time import perf_counter
 import numpy as np
 
 from freeflyer.dynamics import get_threads, set_threads
+from freeflyer.kernels.compiler.calls.running import usable_cores
 
 
 class Machine(namedtuple("Machine", "cpu cores architecture system python versions")):
@@ -158,11 +158,6 @@ def machine() -> Machine:
     return Machine(cpu=_cpu(), cores=usable_cores(), architecture=platform.machine(),
         system=f"{platform.system()} {platform.release()}", python=platform.python_version(),
         versions={name: found for name in PACKAGES if (found := _version(name)) is not None})  # fmt: skip
-
-
-def usable_cores() -> int:
-    """Cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _cpu() -> str:

@@ -11,6 +11,7 @@ from freeflyer.analysis.checks.findings import with_loops_closed
 from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing import algorithms as A, results as R
 from freeflyer.dynamics import specializable, specialize
+from freeflyer.kernels.compiler.calls.running import usable_cores
 from freeflyer.progress import Progress, no_progress
 
 NAMES = tuple(algorithm.name for algorithm in A.ALGORITHMS)
@@ -44,7 +45,7 @@ def time_robot(model: Any, *, effort: Effort | None = None, algorithms: tuple[st
                progress: Progress = no_progress) -> R.RobotTimings:  # fmt: skip
     """Time the algorithms on a model. `closed`: also with its loops closed, if it has any."""
     effort = effort or Effort()
-    effort = replace(effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, R.usable_cores()))
+    effort = replace(effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, usable_cores()))
     x, frame = random_states(model, effort.batch), A.outermost_frame(model)
     fast = specialized(model, algorithms, progress) if effort.specialize else None
     rows, label = [], model.name + ", loops closed" * (model.reduction is not None)

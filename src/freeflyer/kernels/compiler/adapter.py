@@ -3,14 +3,11 @@ compile.
 
 One code serves all entries: an entry's record (python_calls.record) holds its inputs and the shapes of its outputs. It returns the
 results, or None for arguments that it does not take and for states that the entry refuses.
-
-Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object Structures"
-(METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
 """
 
 from freeflyer.kernels.compiler import call_layout as L
 from freeflyer.kernels.compiler.meanings import objects as C
-from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES, value
+from freeflyer.kernels.entry import OK, REFUSED, ROWS, SCRATCH, STATES, value
 from freeflyer.kernels.model.layout import N_V, TABLE_KIND
 
 SHAPE, AXES = 4, 3  # words of an output's shape; where the number of its axes is
@@ -57,39 +54,51 @@ def batch_states(known, entry, arguments):
     return 0
 
 
-def are_wrenches(known, x):
-    """Whether x is a tuple of arrays (6,), MOST at most."""
+def put_wrenches(known, x, row):
+    """Writes a tuple of arrays (6,), MAX_ARRAYS at most, one after the other; returns how many numbers these are, -1 for any other
+    object."""
     if C.word(x, L.TYPE) != known[L.TUPLE] or C.tuple_size(x) > L.MAX_ARRAYS:
-        return False
-    for k in range(C.tuple_size(x)):
-        w = C.tuple_item(x, k)
+        return -1
+    for n in range(C.tuple_size(x)):
+        w = C.tuple_item(x, n)
         if not is_array(known, w, 1, L.READABLE) or C.integers_at(C.word(w, L.SHAPE))[0] != 6:
-            return False
-    return True
+            return -1
+        numbers = C.integers_at(C.word(w, L.DATA))
+        for j in range(6):
+            row[6 * n + j] = numbers[j]
+    return 6 * C.tuple_size(x)
 
 
 def is_model(known, x):
     return C.word(x, L.TYPE) == known[L.CAPSULE] and C.word(x, L.NAME) == known[L.MODEL]
 
 
-def fits(known, entry, arguments, states):
-    """Whether the arguments are arrays of so many states, or of one that all share, and integers."""
+def put_arguments(known, entry, arguments, states, rows, options, sizes, packed):
+    """Writes addresses and sizes of inputs, and options; whether they are arrays of so many states, or of one that all share, and
+    integers."""
     inputs = entry[L.INPUTS]
     for k in range(inputs):
-        x, axes = arguments[1 + k], entry[L.LAYOUT + k]
-        if axes == 2 and are_wrenches(known, x):
-            continue
-        found, own = lead(known, x, axes), k < entry[L.OWN_INPUTS]
-        if found < 0 or (found > 0 and not (own and found == states)):
-            return False
-        if found == 0 and own and states > 0 and entry[L.ALONE] != 0:
-            return False
-        last = axes if found > 0 else axes - 1
-        if axes == 2 and C.integers_at(C.word(x, L.SHAPE))[last] != 6:
-            return False
+        x, axes, own, found = arguments[1 + k], entry[L.LAYOUT + k], k < entry[L.OWN_INPUTS], 0
+        size = put_wrenches(known, x, C.integers_at(packed)) if axes == 2 else -1
+        if size >= 0:
+            rows[k] = packed
+        else:
+            found = lead(known, x, axes)
+            if found < 0 or (found > 0 and not (own and found == states)):
+                return False
+            if found == 0 and own and states > 0 and entry[L.ALONE] != 0:
+                return False
+            shape, first, size = C.integers_at(C.word(x, L.SHAPE)), 1 if found > 0 else 0, 1
+            if axes == 2 and shape[first + 1] != 6:
+                return False
+            for n in range(first, first + axes):
+                size *= shape[n]
+            rows[k] = C.word(x, L.DATA)
+        sizes[ROWS + k] = -size if states > 0 and found == 0 and own else size
     for k in range(entry[L.OPTIONS]):
         if C.word(arguments[1 + inputs + k], L.TYPE) != known[L.INT]:
             return False
+        options[k] = integer(arguments[1 + inputs + k])
     return True
 
 
@@ -157,8 +166,7 @@ def call(self, arguments, given):
     if function == 0 or (entry[L.TABLE] != 0 and topology[TABLE_KIND] != entry[L.TABLE]):
         return refused(known)
     stack = C.stack_integers(WORDS)
-    input_rows, option_row = C.integers_at(stack), C.integers_at(stack + 8 * L.MAX_ARRAYS)
-    output_rows, sizes = C.integers_at(stack + 16 * L.MAX_ARRAYS), C.integers_at(stack + 24 * L.MAX_ARRAYS)
+    input_rows, option_row, output_rows, sizes = tuple(C.integers_at(stack + 8 * L.MAX_ARRAYS * k) for k in range(4))
     shapes, work = stack + 8 * SHAPE_ROW, entry[L.OWN_INPUTS] * topology[N_V]
     for k in range(outputs):
         size = put_shape(topology, entry, k, states, C.integers_at(shapes + 8 * SHAPE * k))
@@ -174,33 +182,15 @@ def call(self, arguments, given):
             return 0
     elif not are_outputs(known, outputs, out, shapes):
         return refused(known)
-    if not fits(known, entry, arguments, states):  # only now: a new tuple may have called finalizers, which may change arrays
-        if fresh:
-            C.decref(out)
-        return refused(known)
-    for k in range(inputs):
-        x, axes = arguments[1 + k], entry[L.LAYOUT + k]
-        if C.word(x, L.TYPE) == known[L.TUPLE]:
-            packed = stack + 8 * PACKED_ROW  # the wrenches, one row of numbers
-            input_rows[k], size, found = packed, 6 * C.tuple_size(x), 0
-            for n in range(C.tuple_size(x)):
-                numbers = C.integers_at(C.word(C.tuple_item(x, n), L.DATA))
-                for j in range(6):
-                    C.integers_at(packed)[6 * n + j] = numbers[j]
-        else:
-            input_rows[k], size, found = C.word(x, L.DATA), 1, C.load_int32(x, L.AXES) - axes
-            for n in range(found, axes + found):
-                size *= C.integers_at(C.word(x, L.SHAPE))[n]
-        sizes[ROWS + k] = -size if states > 0 and found == 0 and k < entry[L.OWN_INPUTS] else size
-    for k in range(options):
-        option_row[k] = integer(arguments[1 + inputs + k])
     for k in range(outputs):
         output_rows[k] = C.word(C.tuple_item(out, k) if outputs > 1 else out, L.DATA)
-    sizes[SCRATCH], sizes[STATES] = known[L.SCRATCH_SIZE], max(states, 1)
-    status = C.call_entry(
-        function, model[L.TOPOLOGY], model[L.PARAMETERS], stack, stack + 8 * L.MAX_ARRAYS, stack + 16 * L.MAX_ARRAYS,
-        stack + 24 * L.MAX_ARRAYS, known[L.SCRATCH_AT], entry[L.KNOWN] + 8 * L.WHERE_AT,
-    )  # fmt: skip
+    sizes[SCRATCH], sizes[STATES], status = known[L.SCRATCH_SIZE], max(states, 1), REFUSED
+    # inputs only now: a new tuple may have called finalizers, which may change arrays
+    if put_arguments(known, entry, arguments, states, input_rows, option_row, sizes, stack + 8 * PACKED_ROW):
+        status = C.call_entry(
+            function, model[L.TOPOLOGY], model[L.PARAMETERS], stack, stack + 8 * L.MAX_ARRAYS, stack + 16 * L.MAX_ARRAYS,
+            stack + 24 * L.MAX_ARRAYS, known[L.SCRATCH_AT], entry[L.KNOWN] + 8 * L.WHERE_AT,
+        )  # fmt: skip
     if status == OK:
         if not fresh:
             C.incref(out)

@@ -6,7 +6,6 @@ And object code that comes with a wheel: that of all entries, for levels of x86-
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from freeflyer.kernels.compiler import build
+from freeflyer.kernels.compiler.calls.running import usable_cores
 from freeflyer.kernels.compiler.object_code import LEVELS, Target, object_code, pack_lanes
 from freeflyer.kernels.entries import ENTRIES
 
@@ -69,10 +69,6 @@ def serve() -> None:
     for name, lanes in map(str.split, sys.stdin):
         with suppress(Exception):  # the process that asks meets it again
             build.objects(ENTRIES.get(name, name), int(lanes))
-
-
-def usable_cores() -> int:
-    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def levels_of(text: str) -> list[Target]:

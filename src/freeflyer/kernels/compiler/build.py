@@ -15,11 +15,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from freeflyer.kernels.compiler import cache as disk
+from freeflyer.kernels.compiler import cache as disk, object_code
 from freeflyer.kernels.entry import Entry
 
 FOLDER = Path(__file__).parents[1]
@@ -42,33 +41,18 @@ def name_of(entry: Name, lanes: int) -> str:
 @cache
 def stamp() -> str:
     """A hash of names, sizes and times of all kernel files; empty while one of them may still change without a trace."""
-    found, folders = [], [str(FOLDER)]
-    while folders:
-        for file in os.scandir(folders.pop()):
-            if file.name.endswith(".py"):
-                facts = file.stat()
-                found.append((file.path, facts.st_size, facts.st_mtime_ns))
-            elif "." not in file.name and file.name not in ("__pycache__", WHEEL.name) and file.is_dir():
-                folders.append(file.path)
+    found = []
+    for folder, folders, files in os.walk(FOLDER):
+        folders[:] = [name for name in folders if name not in ("__pycache__", WHEEL.name)]
+        for path in (os.path.join(folder, name) for name in files if name.endswith(".py")):
+            facts = os.stat(path)
+            found.append((path, facts.st_size, facts.st_mtime_ns))
     settled = max(t for *_, t in found) < 1e9 * (time.time() - SETTLED_SECONDS)
     return hashlib.sha256(repr(sorted(found)).encode()).hexdigest() if settled else ""
 
 
-@cache
-def version() -> str:
-    """llvmlite's, from the name of the folder that describes its installation: it is not imported."""
-    spec = find_spec("llvmlite")
-    folder = Path(spec.origin).parents[1] if spec is not None and spec.origin else Path()
-    found = sorted(name for name in os.listdir(folder) if name.startswith("llvmlite-") and name.endswith(".dist-info"))
-    if len(found) == 1:
-        return found[0]
-    from importlib import metadata
-
-    return metadata.version("llvmlite")
-
-
 def file_of(symbol: str, target: Any) -> str:
-    return f"{symbol}.{_hash(target, version())}.o"
+    return f"{symbol}.{_hash(target)}.o"
 
 
 def list_of(entry: Name, lanes: int, target: Any) -> str | None:
@@ -76,11 +60,11 @@ def list_of(entry: Name, lanes: int, target: Any) -> str | None:
     robot = getattr(entry, "robot", "")
     if not stamp() or not (isinstance(entry, str) or entry.in_library or robot):
         return None
-    return f"{name_of(entry, lanes)}.{_hash(stamp(), target, version(), lanes, *filter(None, [robot]))}.list"
+    return f"{name_of(entry, lanes)}.{_hash(stamp(), target, lanes, *filter(None, [robot]))}.list"
 
 
 def _hash(*facts: object) -> str:
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
+    return hashlib.sha256(repr((object_code.LLVMLITE, *facts)).encode()).hexdigest()[:24]
 
 
 _made: dict[Any, Any] = {}  # functions of kernels that are written already
@@ -88,11 +72,7 @@ _made: dict[Any, Any] = {}  # functions of kernels that are written already
 
 def closure(entry: Name, lanes: int) -> list[Any]:
     """The functions of an entry as LLVM code, its own last. Errors: KernelError for what is not part of the language."""
-    from freeflyer.kernels.compiler import (
-        adapter,
-        entry_code,
-        meanings,  # noqa: F401  gives primitives their compiled meaning
-    )
+    from freeflyer.kernels.compiler import adapter, entry_code
     from freeflyer.kernels.compiler.frontend.functions import c_function
     from freeflyer.kernels.compiler.frontend.kinds import INT, INTEGERS
 
@@ -101,7 +81,7 @@ def closure(entry: Name, lanes: int) -> list[Any]:
         body, kinds = {"adapter": (adapter.call, (INT, INTEGERS, INT)), "release": (adapter.release, (INT,))}[entry]
     else:
         body, kinds = entry_code.state_by_state(entry, False) if lanes == 1 else entry_code.batch(entry, lanes), (INTEGERS,) * 8
-    return list(c_function(name, body, kinds, _made).closure())
+    return list(c_function(name, body, kinds, _made).closure)
 
 
 def named(entry: Name, lanes: int, target: Any) -> tuple[list[str], list[Any]]:
@@ -119,12 +99,10 @@ def named(entry: Name, lanes: int, target: Any) -> tuple[list[str], list[Any]]:
 
 def objects(entry: Name, lanes: int, target: Any = None) -> tuple[list[bytes], str]:
     """(object code of an entry's functions, symbol of its own) for a CPU, this machine's if None."""
-    from freeflyer.kernels.compiler.object_code import host
-
-    target = target or host()
+    target = target or object_code.host()
     names, functions = named(entry, lanes, target)
     codes: Any = [disk.read(file_of(name, target)) for name in names]
-    if None in codes and target == host():
+    if None in codes and target == object_code.host():
         codes = from_wheel(names) or codes
     if None in codes:
         notice = announce(name_of(entry, lanes), "" if getattr(entry, "robot", "") else " (`freeflyer warm` does it ahead)")
@@ -138,9 +116,7 @@ def objects(entry: Name, lanes: int, target: Any = None) -> tuple[list[bytes], s
 def from_wheel(symbols: list[str]) -> list[bytes] | None:
     """The object code that came with the package for this CPU; None if any of it did not."""
     if WHEEL.is_dir():
-        from freeflyer.kernels.compiler.object_code import levels_here
-
-        for level in levels_here():
+        for level in object_code.levels_here():
             with suppress(OSError):
                 return [(WHEEL / level.cpu / f"{symbol}.o").read_bytes() for symbol in symbols]
     return None
@@ -154,29 +130,23 @@ def make(function: Any, target: Any) -> bytes:
         with disk.lock(file):
             code = disk.read(file)  # another process may have made it meanwhile
             if code is None:
-                from freeflyer.kernels.compiler.object_code import object_code
-
-                code = object_code(function.code, target)
+                code = object_code.object_code(function.code, target)
                 disk.write(file, code)
     return code
 
 
 def is_cached(entry: Name, lanes: int) -> bool:
     """Whether an entry can be loaded without compiling, as far as names of files tell."""
-    from freeflyer.kernels.compiler.object_code import host
-
-    listed, folder = list_of(entry, lanes, host()), disk.cache_folder()
+    listed, folder = list_of(entry, lanes, object_code.host()), disk.cache_folder()
     if not WHEEL.is_dir() and not (listed and (folder / listed).exists()):
         return False
-    names, _ = named(entry, lanes, host())  # with a wheel, writing them takes less than compiling
-    return all((folder / file_of(x, host())).exists() for x in names) or from_wheel(names) is not None
+    names, _ = named(entry, lanes, object_code.host())  # with a wheel, writing them takes less than compiling
+    return all((folder / file_of(x, object_code.host())).exists() for x in names) or from_wheel(names) is not None
 
 
 @cache
 def _loaded(entry: Name, lanes: int) -> int:
-    from freeflyer.kernels.compiler.object_code import load
-
-    return load(*objects(entry, lanes))
+    return object_code.load(*objects(entry, lanes))
 
 
 def address(entry: Name, lanes: int) -> int:
@@ -188,10 +158,9 @@ def address(entry: Name, lanes: int) -> int:
 def separate_address(entry: Entry, lanes: int, seconds: Callable[[int], float]) -> int:
     """As `address`, of an entry of one robot: the fastest copy. Other threads find what they need meanwhile. Errors: Refused, as
     before if it was."""
-    from freeflyer.kernels.compiler.object_code import host, load
     from freeflyer.kernels.compiler.one_robot.expressions import Refused
 
-    verdict = (list_of(entry, lanes, host()) or "").replace(".list", ".general")
+    verdict = (list_of(entry, lanes, object_code.host()) or "").replace(".list", ".general")
     reason = disk.read(verdict) if verdict else None
     if reason:
         raise Refused(reason.decode())
@@ -202,7 +171,7 @@ def separate_address(entry: Entry, lanes: int, seconds: Callable[[int], float]) 
             disk.write(verdict, str(error).encode())
         raise
     with _lock:
-        return load(*found, seconds)
+        return object_code.load(*found, seconds)
 
 
 def announce(name: str, hint: str) -> threading.Timer:

@@ -11,13 +11,10 @@ from freeflyer.kernels.backend import (
     workspace, zero_workspace,
 )
 from freeflyer.kernels.compiler.meanings import arguments as calls
-from freeflyer.kernels.compiler.meanings.arguments import numbers, numbers_at, scratch_record
 from freeflyer.kernels.compiler.meanings.memory import CAPACITY, TAKEN
 from freeflyer.kernels.control.layout import CONTROL, N_ROWS, N_UNKNOWNS
-from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.sim.layout import GROUND, N_KEPT
-from freeflyer.kernels.model.layout import LINKAGE_AT, N_QUATERNIONS, QUATERNIONS_AT, TABLE_KIND
 
 FAR = 2**20  # numbers of an output that the nearer memories do not hold
 
@@ -38,11 +35,11 @@ def no_nan(x, n):
 
 
 def unit_quaternions(topology, q):
-    at = load_int(topology, QUATERNIONS_AT)
-    for k in range(load_int(topology, N_QUATERNIONS)):
+    at = load_int(topology, L.QUATERNIONS_AT)
+    for k in range(load_int(topology, L.N_QUATERNIONS)):
         i = load_int(topology, at + k)
         x, y, z, w = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
-        if not all_below(x * x + y * y + z * z + w * w - 1.0, UNIT_TOLERANCE):
+        if not all_below(x * x + y * y + z * z + w * w - 1.0, E.UNIT_TOLERANCE):
             return False
     return True
 
@@ -57,9 +54,19 @@ def first_refused(topology, rows, n, first, stop, units):
     return stop
 
 
-def row_need(lanes, numbers):
-    """Numbers of scratch for an input or output of so many numbers a state, `lanes` states at a time."""
-    return lanes * (numbers + 8)
+def entry_need(entry: E.Entry, lanes: int) -> Callable:
+    """need(topology, sizes): numbers of scratch that are enough for an entry on a model, `lanes` states at a time. `sizes`: of one
+    state's inputs and outputs."""
+    square, count = entry.square, len(entry.rows) if lanes > 1 or entry.table else 0
+    states = lanes * (entry.groups + 1) if lanes > 1 else 1  # one Pack more for rows on their way to far memory
+
+    def need(topology, sizes):
+        total = scratch_need(topology, lanes, square)
+        for k in range(count):
+            total += states * (abs(sizes[k]) + 8)
+        return total
+
+    return need
 
 
 def scratch_need(topology, lanes, square):
@@ -69,7 +76,7 @@ def scratch_need(topology, lanes, square):
     need = 400 * bodies + 120 * row + 40 * rows
     if square:
         need += 10 * (row + rows) * (row + rows)
-    if load_int(topology, LINKAGE_AT) > 0:
+    if load_int(topology, L.LINKAGE_AT) > 0:
         need += 8 * (row + rows) * row
     if load_int(topology, L.TABLE_KIND) == L.FRAMES:  # what each wrench leaves in tables of derivatives
         need += 14 * load_int(topology, load_int(topology, L.TABLE_AT)) * row
@@ -89,9 +96,7 @@ def misfit(rows, options_of, inputs, sharable, topology, options, sizes):
     formulas; `sharable`: of how many inputs states may share one row."""
     found = -1
     for k, shape in enumerate(rows):
-        size, given = 1, sizes[E.ROWS + k]
-        for of in shape:
-            size *= E.value(of, topology)
+        size, given = E.length(shape, topology), sizes[E.ROWS + k]
         if size != (abs(given) if k < sharable else given):
             found = k if k < inputs else k + len(options_of)
     for k, of in enumerate(options_of):
@@ -123,7 +128,8 @@ def array_size(own, inputs, sizes, k):
 
 def state_rows(addresses, sizes, first, own, count, state, record):
     """One state's numbers in arrays whose sizes begin at entry `first`; those from `own` on are the same for all states."""
-    return tuple(from_entry(numbers_at(addresses, k, record), sizes[first + k] * (state if k < own else 0)) for k in range(count))
+    rows = tuple(calls.numbers_at(addresses, k, record) for k in range(count))
+    return tuple(from_entry(x, sizes[first + k] * (state if k < own else 0)) for k, x in enumerate(rows))
 
 
 def pack_counts(sizes, first, known):
@@ -142,24 +148,20 @@ def first_of(options, count):
 
 def check_arguments(entry: E.Entry, lanes: int) -> Callable:
     """status(topology, inputs, options, outputs, sizes, where): the refusals that depend on no number of the state."""
-    closed, table, square, count, own = entry.closed, entry.table, entry.square, entry.input_count, len(entry.inputs)
-    rows, ends = tuple(tuple(map(E.formula, shape)) for shape in entry.rows), tuple(E.OPTIONS[name] for name in entry.options)
-    states, sharable = (lanes * (entry.groups + 1), own) if lanes > 1 else (1, 0)
-    arrays, last_option = len(rows), count + len(ends)
+    closed, table, count, own, enough = entry.closed, entry.table, entry.input_count, len(entry.inputs), entry_need(entry, lanes)
+    rows, ends = entry.formulas, tuple(E.OPTIONS[name] for name in entry.options)
+    sharable, arrays, last_option = own if lanes > 1 else 0, len(rows), count + len(ends)
 
     def status(topology, inputs, options, outputs, sizes, where):
-        if closed and topology[LINKAGE_AT] <= 0:
+        if closed and topology[L.LINKAGE_AT] <= 0:
             return E.WRONG_MODEL
-        if table != 0 and topology[TABLE_KIND] != table:
+        if table != 0 and topology[L.TABLE_KIND] != table:
             return E.WRONG_MODEL
         wrong = misfit(rows, ends, count, sharable, topology, options, sizes)
         if wrong >= 0:
             where[E.ARGUMENT] = wrong
             return E.WRONG_OPTION if count <= wrong < last_option else E.WRONG_SIZE
-        need = scratch_need(topology, lanes, square)
-        if lanes > 1 or table != 0:
-            for k in range(arrays):
-                need += row_need(states, abs(sizes[E.ROWS + k]))
+        need = enough(topology, from_entry(sizes, E.ROWS))
         if sizes[E.SCRATCH] < need:
             where[E.TAKEN] = need
             return E.SHORT_SCRATCH
@@ -187,7 +189,7 @@ def state_by_state(entry: E.Entry, many: bool) -> Callable:
                 return E.NOT_FINITE
             if is_q[k] and not unit_quaternions(topology, given[k]):
                 return E.NOT_UNIT
-        function(topology, numbers(parameters, record), *given, *first_of(options, options_count), *made)
+        function(topology, calls.numbers(parameters, record), *given, *first_of(options, options_count), *made)
         where[E.TAKEN] = record[TAKEN]
         if record[TAKEN] > record[CAPACITY]:
             return E.SHORT_SCRATCH
@@ -203,7 +205,7 @@ def state_by_state(entry: E.Entry, many: bool) -> Callable:
         if status != E.OK:
             return status
         for state in range(sizes[E.STATES] if many else 1):
-            record = scratch_record(scratch, sizes[E.SCRATCH])
+            record = calls.scratch_record(scratch, sizes[E.SCRATCH])
             status = compute(topology, parameters, inputs, options, outputs, sizes, state, record, where)
             if status != E.OK:
                 if many:
@@ -217,7 +219,7 @@ def state_by_state(entry: E.Entry, many: bool) -> Callable:
 def refused_input(topology, is_q, inputs, sizes, first, end, where, record):
     """Why states from `first` to before `end` are refused."""
     for k in range(len(is_q)):
-        rows, n, alike = numbers_at(inputs, k, record), abs(sizes[E.ROWS + k]), sizes[E.ROWS + k] < 0
+        rows, n, alike = calls.numbers_at(inputs, k, record), abs(sizes[E.ROWS + k]), sizes[E.ROWS + k] < 0
         begin, last = (0, 1) if alike else (first, end)
         where[E.ARGUMENT] = k
         for units in range(1 + is_q[k]):
@@ -233,7 +235,7 @@ def read_packs(topology, is_q, inputs, sizes, first, stop, given, record):
     fine = True
     for k in range(len(is_q)):
         n = sizes[E.ROWS + k]  # negative: one row for all states
-        fine &= gather(numbers_at(inputs, k, record), abs(n), 0 if n < 0 else first, 1 if n < 0 else stop, given[k])
+        fine &= gather(calls.numbers_at(inputs, k, record), abs(n), 0 if n < 0 else first, 1 if n < 0 else stop, given[k])
         if is_q[k]:
             fine &= unit_quaternions(topology, given[k])
     return fine
@@ -244,7 +246,7 @@ def write_packs(put, matrices, made, sizes, at, outputs, first, stop, record):
     in near memory and copied in one piece: the CPU then need not read the old rows."""
     fine = True
     for k, packs in enumerate(made):
-        n, rows = sizes[at + k], numbers_at(outputs, k, record)
+        n, rows = sizes[at + k], calls.numbers_at(outputs, k, record)
         if matrices[k] and n * stop > FAR:
             lanes, before = pack_lanes(packs), taken(packs)
             count, piece = min(lanes, stop - first), workspace(as_numbers(packs), lanes * n)
@@ -262,11 +264,11 @@ def ask_for(count, matrices, inputs, outputs, sizes, end, states, record):
     for k in range(count):
         n = sizes[E.ROWS + k]
         for i in range(n * end, n * (end + states), 8):
-            calls.prefetch(numbers_at(inputs, k, record), i, False)
+            calls.prefetch(calls.numbers_at(inputs, k, record), i, False)
     for k, matrix in enumerate(matrices):
         n = 0 if matrix else sizes[E.ROWS + count + k]
         for i in range(n * end, n * (end + states), 8):
-            calls.prefetch(numbers_at(outputs, k, record), i, True)
+            calls.prefetch(calls.numbers_at(outputs, k, record), i, True)
 
 
 def batch(entry: E.Entry, lanes: int) -> Callable:
@@ -275,7 +277,7 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
         return state_by_state(entry, True)
     count, results, groups, partial = len(entry.inputs), len(entry.outputs), entry.groups, entry.partial
     is_q, matrices = tuple(int(letter == "q") for letter in entry.inputs), matrix_outputs(entry)
-    check, packs, first_output = check_arguments(entry, lanes), calls.packs_of(lanes), count + len(entry.options)
+    check, first_output = check_arguments(entry, lanes), count + len(entry.options)
     in_packs = two_stage_batch if hasattr(entry.function, "stages") else packed_batch
     size, compute = lanes * groups, in_packs(entry, lanes)
 
@@ -283,8 +285,9 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
         status = check(topology, inputs, options, outputs, sizes, where)
         if status != E.OK:
             return status
-        record, stop, read = scratch_record(scratch, sizes[E.SCRATCH]), sizes[E.STATES], pack_counts(sizes, E.ROWS, (0,) * count)
-        given = tuple(workspace(packs(record), groups * n) for n in read)
+        record, stop = calls.scratch_record(scratch, sizes[E.SCRATCH]), sizes[E.STATES]
+        read = pack_counts(sizes, E.ROWS, (0,) * count)
+        given = tuple(workspace(calls.packs(lanes, record), groups * n) for n in read)
         used = record[TAKEN]
         for first in range(0, stop, size):
             end, fine = min(first + size, stop), True
@@ -295,14 +298,14 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
                 return refused_input(topology, is_q, inputs, sizes, first, end, where, record)
             ask_for(count, matrices, inputs, outputs, sizes, end, size, record)
             record[TAKEN] = used
-            fine = compute(topology, numbers(parameters, record), given, options, outputs, sizes, first, stop, record)
+            fine = compute(topology, calls.numbers(parameters, record), given, options, outputs, sizes, first, stop, record)
             where[E.TAKEN] = record[TAKEN]
             if record[TAKEN] > record[CAPACITY]:
                 return E.SHORT_SCRATCH
             if not fine and not partial:
                 where[E.STATE] = end
                 for k in range(results):
-                    rows, n = numbers_at(outputs, k, record), sizes[E.ROWS + count + k]
+                    rows, n = calls.numbers_at(outputs, k, record), sizes[E.ROWS + count + k]
                     bad = first_refused(topology, rows, n, first, end, False)
                     if bad < where[E.STATE]:
                         where[E.STATE], where[E.ARGUMENT] = bad, first_output + k

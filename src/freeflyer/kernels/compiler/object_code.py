@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from llvmlite import binding as llvm
+from llvmlite import __version__, binding as llvm
 
 LIBRARY = {"memset", "memcpy", "memmove", "sincos", "sin", "cos", "atan2", "sqrt", "fma"}  # of C: all that entries may call
+LLVMLITE = __version__  # other versions may make other code
 OTHERS = ("llvm.", "ff_", "Py")  # begins of other names: LLVM's own, functions of kernels, CPython's
 
 # Pages of code whose physical addresses have the same hash push each other out of the fastest memory for instructions (measured on

@@ -73,18 +73,13 @@ def _new_array() -> int:
     return ctypes.c_void_p.from_address(table + ctypes.sizeof(ctypes.c_void_p) * L.PY_ARRAY_NEW).value or 0
 
 
-def capsule(record: np.ndarray, name: bytes, destroy: int | None = None) -> Any:
-    """A capsule: an object that only C code can make, holding the address of a record."""
-    return _api.PyCapsule_New(address(record), name, destroy)
-
-
-def model_handle(topology: np.ndarray, parameters: np.ndarray, destroy: int, code: np.ndarray | None = None) -> Any:
-    """The handle of a model for compiled code: a capsule that keeps the model's arrays alive; its destructor releases them.
-    `code`: addresses of functions for this model alone (`code_table`)."""
-    record = np.array([address(topology), address(parameters), 0 if code is None else address(code)], np.int64)
-    made, owned = capsule(record, L.MODEL_NAME, destroy), (record, topology, parameters, code)
-    _api.Py_IncRef(ctypes.py_object(owned))
-    _api.PyCapsule_SetContext(made, id(owned))
+def capsule(record: np.ndarray, name: bytes, destroy: int | None = None, owned: object = None) -> Any:
+    """A capsule: an object that only C code can make, holding the address of a record. It keeps `owned` alive, which the destructor
+    releases."""
+    made = _api.PyCapsule_New(address(record), name, destroy)
+    if destroy:
+        _api.Py_IncRef(ctypes.py_object(owned))
+        _api.PyCapsule_SetContext(made, id(owned))
     return made
 
 
@@ -133,17 +128,14 @@ def known() -> np.ndarray:
     return _known
 
 
-def short_work() -> int:
-    """How many numbers a batch may read and make that one thread does at once, keeping the interpreter lock."""
-    return int(known()[L.SHORT_WORK])
+def is_long(entry: Entry, topology: Any, states: int) -> bool:
+    """Whether a batch reads and makes more numbers than one thread does at once, keeping the interpreter lock. Closed linkages
+    weigh more."""
+    numbers = len(entry.inputs) * int(topology[N_V]) + sum(map(prod, entry.output_shapes(topology)))
+    return bool(states * entry.weight * numbers > known()[L.SHORT_WORK])
 
 
-def work(entry: Entry, topology: Any) -> int:
-    """How many numbers one state reads and makes on a model, roughly; closed linkages weigh more."""
-    made = sum(map(prod, entry.output_shapes(topology)))
-    return entry.weight * (len(entry.inputs) * int(topology[N_V]) + made)
-
-
+@cache
 def record(entry: Entry) -> np.ndarray:
     """The record of an entry that adapter.py reads; the addresses of its functions are zero until they are compiled."""
     counts = entry.input_count, len(entry.options), len(entry.outputs)

@@ -4,6 +4,7 @@ lock."""
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import timeit
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels.compiler import build, call_layout
+from freeflyer.kernels.compiler import build, call_layout, object_code
 from freeflyer.kernels.compiler.calls import python_calls
 from freeflyer.kernels.entry import OK, SCRATCH, SHORT_SCRATCH, STATE, TAKEN, WHERE, Entry
 from freeflyer.kernels.model.layout import COLUMN_ROW, HEADER, TABLE_AT, TABLE_KIND
@@ -23,23 +24,27 @@ _own = threading.local()
 Result = tuple[int, tuple[int, ...]]  # status, and `where`
 
 
+def usable_cores() -> int:
+    """Cores that this process may run on."""
+    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
 def python_function(entry: Entry) -> Callable[..., Any]:
     """f(handle, inputs..., options..., out) of an entry: see python_calls.builtin. On an interpreter of another layout it takes
     nothing, and the general path is gone."""
     if not python_calls.layouts_are_known():
         return lambda *arguments: None
-    return python_calls.builtin(entry.name, build.address("adapter", 1), record(entry))
+    return python_calls.builtin(entry.name, build.address("adapter", 1), python_calls.record(entry))
 
 
 Entry.compiled = python_function
-record = cache(python_calls.record)
 
 
 @cache
 def function_of(entry: Entry, batch: bool) -> Any:
     """The C function for one state or a batch, compiled if it is not yet; from now on `entry.call` uses it, too."""
     address = build.address(entry, batch_lanes(entry) if batch else 1)
-    record(entry)[call_layout.BATCH if batch else call_layout.FUNCTION] = address
+    python_calls.record(entry)[call_layout.BATCH if batch else call_layout.FUNCTION] = address
     return FUNCTION(address)
 
 
@@ -50,22 +55,17 @@ def function_for(entry: Entry, model: Any, batch: bool) -> Any:
 
 
 @cache
-def batch_lanes(entry: Entry) -> int:
-    """How many states the function for a batch takes at a time."""
-    from freeflyer.kernels.compiler import object_code
-
-    return 8 if entry.one_by_one else object_code.pack_lanes(object_code.host())
+def batch_lanes(entry: Entry, target: Any = None) -> int:
+    """How many states the function for a batch takes at a time, on a CPU, this machine's if None."""
+    return 8 if entry.one_by_one else object_code.pack_lanes(target or object_code.host())
 
 
 def handle(topology: np.ndarray, parameters: np.ndarray, code: np.ndarray | None = None) -> Any:
-    """The handle of a model for compiled code. `code`: functions for this model alone (python_calls.code_table)."""
-    return python_calls.model_handle(topology, parameters, release(), code)
-
-
-@cache
-def release() -> int:
-    """Address of the function that releases a model's arrays."""
-    return build.address("release", 1)
+    """The handle of a model for compiled code, which keeps the arrays alive. `code`: functions for this model alone
+    (python_calls.code_table)."""
+    record = np.array([0 if x is None else python_calls.address(x) for x in (topology, parameters, code)], np.int64)
+    owned = record, topology, parameters, code
+    return python_calls.capsule(record, call_layout.MODEL_NAME, build.address("release", 1), owned)
 
 
 def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray,

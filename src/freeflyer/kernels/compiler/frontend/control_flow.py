@@ -26,6 +26,8 @@ class ControlFlow(Operators):
             self.scope.node, meaning = s, STATEMENTS.get(type(s))
             if meaning is None:
                 self.refuse(f"found {type(s).__name__}", "assignments, calls, if, for, while, break, continue, return, pass")
+            if isinstance(s, ast.For | ast.While) and s.orelse:
+                self.refuse("found else after a loop", "loops without else")
             meaning(self, s)
 
     def _expression(self, s: ast.Expr) -> None:
@@ -86,7 +88,6 @@ class ControlFlow(Operators):
     # loops
 
     def _for(self, s: ast.For) -> None:
-        self._refuse_else(s)
         if isinstance(s.iter, ast.Call) and isinstance(s.iter.func, ast.Name) and self.variable(s.iter.func.id) is range:
             bounds = self._bounds(s.iter)
             if all(type(x) is int and abs(x) < 2**31 for x in bounds) and 0 < len(range(*bounds)) * size(s) <= UNROLLED:
@@ -133,12 +134,7 @@ class ControlFlow(Operators):
 
         self._loop(s, self.name(first, K.INT), turn, paths)
 
-    def _refuse_else(self, s: ast.For | ast.While) -> None:
-        if s.orelse:
-            self.refuse("found else after a loop", "loops without else")
-
     def _while(self, s: ast.While) -> None:
-        self._refuse_else(s)
         paths: list[Path] = []
 
         def turn(_: Any) -> tuple[Any, Any]:
@@ -151,8 +147,7 @@ class ControlFlow(Operators):
                 paths.append((leave, dict(self.scope.names)))
                 self.start(body)
             elif not c:
-                paths.extend(self._open_path())
-                self.block = None
+                self._leave(paths)
             self.statements(s.body)
             self.scope.names = self.meet_names([*self.scope.continues, *self._open_path()])
             return None, True

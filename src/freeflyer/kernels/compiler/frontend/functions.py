@@ -8,7 +8,7 @@ named likewise: equal names mean equal code, in whichever entry it is used, so t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
@@ -22,11 +22,6 @@ from freeflyer.kernels.compiler.frontend.instructions import KernelError, Scope,
 SHORT = 150  # lines of LLVM code: kernels of fewer are written into their callers
 FEW_RESULTS = 2  # that a function returns in registers: kernels of more are written into their callers, too
 MEANINGS: dict[Any, Callable[..., Any]] = {}  # of primitives: meaning(writer, *arguments)
-
-
-def means(meanings: dict[Any, Callable[..., Any]]) -> None:
-    """Gives primitives their compiled meaning."""
-    MEANINGS.update(meanings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,18 +55,10 @@ class Function:
     def code(self) -> str:
         return "\n".join((self.body.replace("@SELF", f"@{self.symbol}"), *self.declared, ""))
 
-    def closure(self) -> Iterator[Function]:
+    @cached_property
+    def closure(self) -> tuple[Function, ...]:
         """All functions that it needs, itself last, those that are called before their callers."""
-        found: dict[str, Function] = {}
-
-        def visit(f: Function) -> None:
-            if f.symbol not in found:
-                for callee in f.callees:
-                    visit(callee)
-                found[f.symbol] = f
-
-        visit(self)
-        return iter(found.values())
+        return *{f.symbol: f for callee in self.callees for f in callee.closure}.values(), self
 
 
 Made = dict[tuple[Any, Any], Function]  # by function and kinds

@@ -49,9 +49,10 @@ def numbers_at(e, addresses, k, record):
     return Buffer(1, e.address(f"load ptr, ptr {e.integer_address(addresses, k)}, align 8"), record.name)
 
 
-def packs_of(lanes: int) -> Callable[..., Any]:
-    """packs(record): an empty buffer of Packs, from which workspaces can be taken."""
-    return compiled_only(lambda e, record: Buffer(lanes, "null", record.name))
+@compiled_only
+def packs(e, lanes, record):
+    """An empty buffer of Packs, from which workspaces can be taken."""
+    return Buffer(lanes, "null", record.name)
 
 
 def picked_counts(entry: Entry) -> tuple[int, ...]:

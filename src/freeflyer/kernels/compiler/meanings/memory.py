@@ -5,7 +5,7 @@ from typing import Any
 
 from freeflyer.kernels import backend
 from freeflyer.kernels.compiler.frontend import kinds as K
-from freeflyer.kernels.compiler.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend.functions import MEANINGS, Functions
 
 MEMORY, CAPACITY, TAKEN = range(3)  # of a workspace record: address of the memory, numbers it holds, numbers taken
 LANES, ROW = K.LANES, K.ROW
@@ -121,7 +121,7 @@ def row_total(e: Functions, b: K.Buffer, x: Any) -> Any:
     return K.Register(K.FLOAT, e.address(f"call reassoc double @{name}(double {K.number(-0.0)}, {ROW.llvm} {e.name(x, ROW)})"))
 
 
-means({
+MEANINGS.update({
     backend.load: lambda e, b, i: load(e, K.FLOAT if not packs(e, b) else b.scalar, pointer(e, b, i)),
     backend.load_int: lambda e, b, i: load(e, K.INT, e.integer_address(b, i)),
     backend.store: lambda e, b, i, x: store(e, K.FLOAT if not packs(e, b) else b.scalar, x, pointer(e, b, i)),

@@ -1,8 +1,8 @@
 """Python's objects, tuples and arrays as addresses, for compiler/adapter.py: with it, call_layout.py and calls/python_calls.py
 all code that depends on CPython's and NumPy's C interface.
 
-Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object Structures";
-NumPy C API, PyArray_New and PyArrayObject_fields.
+Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object Structures"
+(METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
 """
 
 from collections.abc import Callable

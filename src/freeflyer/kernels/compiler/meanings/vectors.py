@@ -10,7 +10,7 @@ from typing import Any
 
 from freeflyer.kernels import backend
 from freeflyer.kernels.compiler.frontend import kinds as K
-from freeflyer.kernels.compiler.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend.functions import MEANINGS, Functions
 from freeflyer.kernels.compiler.frontend.operators import scalar_kind
 from freeflyer.kernels.compiler.meanings.memory import lanes_that, load, packs, plus, pointer, selected, store, times
 from freeflyer.kernels.math import algebra
@@ -137,7 +137,7 @@ def of_tuples(python: Any) -> Any:
     return meaning
 
 
-means({
+MEANINGS.update({
     backend.fma: lambda e, a, b, c: intrinsic(e, "fma", a, b, c),
     backend.rint: lambda e, a: intrinsic(e, "rint", a),
     backend.sqrt: lambda e, a: intrinsic(e, "sqrt", a),
@@ -195,7 +195,7 @@ def moved_block(
     return total
 
 
-means({
+MEANINGS.update({
     backend.transposed: transposed,
     backend.blend: lambda e, low, high, count: selected(e, lanes_that(e, "slt", count), low, high),
     backend.pack_lanes: lambda e, b: b.lanes if packs(e, b) else 1,
@@ -243,7 +243,7 @@ def vector_product(e: Functions, a: Any, b: Any) -> Any:
     return turned(e.binary(ast.Sub, times(e, a, turned(b)), times(e, turned(a), b)))
 
 
-means({
+MEANINGS.update({
     poses.load_vector: load_vector, poses.store_vector: store_vector, poses.vector: vector, poses.vector_product: vector_product,
     poses.plus: lambda e, a, b: plus(e, a, b) if isinstance(a, K.Register) else e.call(algebra.add, [a, b]),
     poses.times: lambda e, s, a: times(e, s, a) if isinstance(a, K.Register) else e.call(algebra.scale, [s, a]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 Scalar = Any  # an Expression or a number
@@ -15,49 +16,6 @@ Scalar = Any  # an Expression or a number
 
 class Refused(TypeError):
     """A kernel that has no code without loops. The message completes 'it stays general, as'."""
-
-
-class Expression:
-    """`operation`: what gives it its value, of `operands`: expressions, numbers, and for inputs their places. `number`: expressions
-    come after their operands."""
-
-    __slots__ = ("graph", "number", "operands", "operation")
-
-    def __init__(self, graph: Graph, operation: str, operands: tuple[Any, ...], number: int) -> None:
-        self.graph, self.operation, self.operands, self.number = graph, operation, operands, number
-
-    def __add__(self, other: Scalar) -> Scalar:
-        return self.graph.sum(self, other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Scalar) -> Scalar:
-        return self.graph.difference(self, other)
-
-    def __rsub__(self, other: Scalar) -> Scalar:
-        return self.graph.difference(other, self)
-
-    def __mul__(self, other: Scalar) -> Scalar:
-        return self.graph.product(self, other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Scalar) -> Scalar:
-        return self.graph.quotient(self, other)
-
-    def __rtruediv__(self, other: Scalar) -> Scalar:
-        return self.graph.quotient(other, self)
-
-    def __neg__(self) -> Scalar:
-        return self.graph.negative(self)
-
-    def __abs__(self) -> Expression:
-        return self.graph.made("abs", self)
-
-    def _undecided(self, other: Any = None) -> NoReturn:
-        raise Refused("it branches on numbers of the state")
-
-    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __float__ = __int__ = __index__ = _undecided  # type: ignore[assignment]
 
 
 class Graph:
@@ -73,50 +31,61 @@ class Graph:
             found = self.known[key] = Expression(self, operation, operands, len(self.known))
         return found
 
-    def sum(self, a: Scalar, b: Scalar) -> Scalar:
-        a, b = in_order(a, b)
-        if type(b) is not Expression:
-            return a if b == 0 else self.made("+", a, float(b))
-        if b.operation == "negative":
-            return self.difference(a, b.operands[0])
-        return self.difference(b, a.operands[0]) if a.operation == "negative" else self.made("+", a, b)
 
-    def difference(self, a: Scalar, b: Scalar) -> Scalar:
-        if type(b) is not Expression:
-            return self.sum(a, -b)
-        if b.operation == "negative":
-            return self.sum(a, b.operands[0])
-        if type(a) is not Expression:
-            return self.negative(b) if a == 0 else self.made("-", float(a), b)
-        if a is b:
-            return 0.0
-        return self.negative(self.sum(a.operands[0], b)) if a.operation == "negative" else self.made("-", a, b)
+def made(operation: str, *operands: Scalar) -> Expression:
+    """An expression of others, of which there is one at least."""
+    graph: Graph = next(x.graph for x in operands if type(x) is Expression)
+    return graph.made(operation, *operands)
 
-    def product(self, a: Scalar, b: Scalar) -> Scalar:
-        a, b = in_order(a, b)
-        for x, y in ((a, b), (b, a)):
-            if type(x) is Expression and x.operation == "negative":
-                return self.negative(self.product(x.operands[0], y))
-        if type(b) is Expression:
-            return self.made("*", a, b)
-        if b == 0 or b == 1:
-            return a if b == 1 else 0.0
-        if b == -1:
-            return self.negative(a)
-        factor = a.operands[1] if a.operation == "*" else None
-        return self.product(a.operands[0], factor * b) if type(factor) is float else self.made("*", a, float(b))
 
-    def quotient(self, a: Scalar, b: Scalar) -> Scalar:
-        if type(b) is not Expression:
-            return self.product(a, 1.0 / b)
-        return 0.0 if type(a) is not Expression and a == 0 else self.made("/", a, b)
+def total(a: Scalar, b: Scalar) -> Scalar:
+    a, b = in_order(a, b)
+    if type(b) is not Expression:
+        return a if b == 0 else made("+", a, float(b))
+    if b.operation == "negative":
+        return difference(a, b.operands[0])
+    return difference(b, a.operands[0]) if a.operation == "negative" else made("+", a, b)
 
-    def negative(self, a: Scalar) -> Scalar:
-        if type(a) is not Expression:
-            return -a
-        if a.operation == "negative":
-            return a.operands[0]
-        return self.difference(a.operands[1], a.operands[0]) if a.operation == "-" else self.made("negative", a)
+
+def difference(a: Scalar, b: Scalar) -> Scalar:
+    if type(b) is not Expression:
+        return total(a, -b)
+    if b.operation == "negative":
+        return total(a, b.operands[0])
+    if type(a) is not Expression:
+        return negative(b) if a == 0 else made("-", float(a), b)
+    if a is b:
+        return 0.0
+    return negative(total(a.operands[0], b)) if a.operation == "negative" else made("-", a, b)
+
+
+def product(a: Scalar, b: Scalar) -> Scalar:
+    a, b = in_order(a, b)
+    for x, y in ((a, b), (b, a)):
+        if type(x) is Expression and x.operation == "negative":
+            return negative(product(x.operands[0], y))
+    if type(b) is Expression:
+        return made("*", a, b)
+    if b == 0 or b == 1:
+        return a if b == 1 else 0.0
+    if b == -1:
+        return negative(a)
+    factor = a.operands[1] if a.operation == "*" else None
+    return product(a.operands[0], factor * b) if type(factor) is float else made("*", a, float(b))
+
+
+def quotient(a: Scalar, b: Scalar) -> Scalar:
+    if type(b) is not Expression:
+        return product(a, 1.0 / b)
+    return 0.0 if type(a) is not Expression and a == 0 else made("/", a, b)
+
+
+def negative(a: Scalar) -> Scalar:
+    if type(a) is not Expression:
+        return -a
+    if a.operation == "negative":
+        return a.operands[0]
+    return difference(a.operands[1], a.operands[0]) if a.operation == "-" else made("negative", a)
 
 
 def in_order(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
@@ -126,14 +95,38 @@ def in_order(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
     return a, b
 
 
-def graph_of(*xs: Scalar) -> Graph | None:
-    return next((x.graph for x in xs if type(x) is Expression), None)
+def undecided(*xs: Scalar) -> NoReturn:
+    raise Refused("it branches on numbers of the state")
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Expression:
+    """`operation`: what gives it its value, of `operands`: expressions, numbers, and for inputs their places. `number`: expressions
+    come after their operands."""
+
+    graph: Graph
+    operation: str
+    operands: tuple[Any, ...]
+    number: int
+
+    __add__ = __radd__ = total
+    __mul__ = __rmul__ = product
+    __sub__, __truediv__, __neg__ = difference, quotient, negative
+    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __float__ = __int__ = __index__ = undecided
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return difference(other, self)
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return quotient(other, self)
+
+    def __abs__(self) -> Expression:
+        return made("abs", self)
 
 
 def function(name: str, *xs: Scalar) -> Scalar:
     """sqrt or atan2."""
-    graph = graph_of(*xs)
-    return graph.made(name, *xs) if graph else getattr(math, name)(*xs)
+    return made(name, *xs) if any(type(x) is Expression for x in xs) else getattr(math, name)(*xs)
 
 
 def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
@@ -142,14 +135,13 @@ def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
     if x.operation == "negative":
         sine, cosine = sincos(x.operands[0])
         return -sine, cosine
-    return x.graph.made("sin", x), x.graph.made("cos", x)
+    return made("sin", x), made("cos", x)
 
 
 def select_less(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
-    graph = graph_of(a, b)
-    if graph is None:
+    if type(a) is not Expression and type(b) is not Expression:
         return x if a < b else y
-    return x if x is y else graph.made("select", a, b, x, y)
+    return x if x is y else made("select", a, b, x, y)
 
 
 def needed(results: Iterable[Scalar]) -> list[Expression]:

@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 from freeflyer.kernels.compiler.one_robot.expressions import Expression, Scalar, operands
+from freeflyer.kernels.compiler.one_robot.fewer_terms import records
 from freeflyer.kernels.compiler.one_robot.tracing import Formulas
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model import layout as L
@@ -194,20 +195,15 @@ def twin_coordinates(topology: Sequence[int]) -> tuple[Twins, Twins]:
     below: dict[int, list[int]] = defaultdict(list)
     kinds: dict[int, int] = {}  # the same number for limbs that are alike
     known: dict[Any, int] = {}
-
-    def record(i: int) -> Sequence[int]:
-        at = L.HEADER + L.BODY_INTS * i
-        return topology[at : at + L.BODY_INTS]
-
-    for i in range(topology[L.N_BODIES], -1, -1):
+    bodies = records(topology)
+    for i, body in reversed(list(enumerate(bodies))):
         below[i].sort(key=lambda k: (kinds[k], k))
-        kind = record(i)[L.KIND], record(i)[L.COLUMN_COUNT], *(kinds[k] for k in below[i])
-        kinds[i] = known.setdefault(kind, len(known))
-        below[record(i)[L.PARENT]].insert(0, i)
+        kinds[i] = known.setdefault((body[L.KIND], body[L.COLUMN_COUNT], *(kinds[k] for k in below[i])), len(known))
+        below[body[L.PARENT]].insert(0, i)
     positions: Twins = {}
     velocities: Twins = {}
     for a, b in _twin_bodies(0, below, kinds):
-        x, y = record(a), record(b)
+        x, y = bodies[a], bodies[b]
         count = x[L.COLUMN_COUNT]
         velocities.update((x[L.FIRST_V] + k, y[L.FIRST_V] + k) for k in range(count))
         positions.update((x[L.FIRST_Q] + k, y[L.FIRST_Q] + k) for k in range(count + (x[L.KIND] in L.QUATERNION)))

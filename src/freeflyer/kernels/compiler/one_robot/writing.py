@@ -12,7 +12,7 @@ from typing import Any
 from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.meanings import memory
-from freeflyer.kernels.compiler.meanings.arguments import Groups
+from freeflyer.kernels.compiler.meanings.arguments import Groups, compiled_only
 from freeflyer.kernels.compiler.meanings.vectors import absolute, intrinsic, lane, select_less, with_lane
 from freeflyer.kernels.compiler.one_robot.expressions import Expression, needed, operands
 from freeflyer.kernels.compiler.one_robot.pairs import Pairs, Unit
@@ -176,6 +176,13 @@ def count_of(buffers: Iterable[K.Buffer]) -> Any:
     return next((b.count for b in buffers if isinstance(b, Groups)), None)
 
 
+@compiled_only
+def pack_count(e: Functions, b: K.Buffer) -> Any:
+    """How many Packs of states a buffer holds."""
+    return b.count if isinstance(b, Groups) else 1
+
+
+@compiled_only
 def workspace_of_groups(e: Functions, like: K.Buffer, n: int) -> K.Buffer:
     """n entries for each Pack of `like`."""
     count = count_of([like])
