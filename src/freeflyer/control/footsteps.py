@@ -11,7 +11,7 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
+from freeflyer.contacts import Contact
 from freeflyer.control.checks import set_fields
 from freeflyer.control.references import PoseReference, Reference, RotationReference, TargetMotion, WaypointReference
 from freeflyer.control.support import check_held, middle_of, support_polygon

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from freeflyer.contacts.description import VERTICAL, Contact, Rolling
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import surface_points, wrenches_of
-from freeflyer.contacts.wrenches import Cone, cone_of_generators, friction_cone, pyramid_edges, sole_axis
+from freeflyer.contacts import (
+    VERTICAL, Cone, ConstraintSet, Contact, Rolling, cone_of_generators, friction_cone, pyramid_edges, sole_axis, surface_points,
+    wrenches_of)
 from freeflyer.control.chains import CENTROIDAL_ROWS, kinematic_chains
 from freeflyer.control.checks import set_fields
 from freeflyer.control.inputs import actuated_coordinates, unactuated_coordinates, velocity_places

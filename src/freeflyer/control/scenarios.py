@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts import ConstraintSet, Contact
 from freeflyer.control.body_tasks import CenterOfMassTask, FramePoseTask, FramePositionTask
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.dcm import GAIN, dcm_feedback, vrp_at_rest, walking_dcm

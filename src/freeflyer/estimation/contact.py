@@ -11,11 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet, contact_points
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import widen
-from freeflyer.contacts.wrenches import express_at, point_basis
+from freeflyer.contacts import ConstraintSet, Contact, complete_feet, contact_points, express_at, point_basis, widen
 from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
 from freeflyer.estimation.passive import refuse_state
 from freeflyer.kernels.compiler.calls.running import state, table_handle

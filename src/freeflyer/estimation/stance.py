@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import contact_points
+from freeflyer.contacts import Contact, contact_points
 from freeflyer.dynamics import frame_pose
 from freeflyer.errors import AssemblyError, InputError, LinkageError
 from freeflyer.estimation.passive import Sensors

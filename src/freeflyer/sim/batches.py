@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import LARGEST, finite_array, number
+from freeflyer.model import LARGEST, finite_array, number
 
 Place = slice | int  # of the first leading axis: robots beside each other, or a single one without that axis
 
 
-def by_name(tables: Sequence[Mapping[str, np.ndarray]], join: Callable[[list[Any]], np.ndarray]) -> dict[str, np.ndarray]:
-    """{name: what `join` makes of the values in all tables}, None where a table has none."""
-    return {name: join([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
+def joined(runs: Sequence[Any], join: Callable[[list[Any]], np.ndarray]) -> dict[str, Any]:
+    """q, v, tau, forces, ground of one run: what `join` makes of the arrays in all, None where a run has no force of a name."""
+    found: dict[str, Any] = {name: join([getattr(run, name) for run in runs]) for name in ("q", "v", "tau")}
+    for word in ("forces", "ground"):
+        tables = [getattr(run, word) for run in runs]
+        found[word] = {name: join([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
+    return found
 
 
 def each(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) -> Any:

@@ -14,7 +14,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 import numpy as np
 
 from freeflyer.errors import FileError, format_value
-from freeflyer.sim.batches import by_name
+from freeflyer.sim.batches import joined
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.parts import PART, gather_parts
 from freeflyer.sim.run import FORMAT, PLACES, Run
@@ -91,14 +91,12 @@ def _load_folder(folder: Path) -> Run:
 def join_pieces(pieces: Sequence[Run], cut: str | None) -> Run:
     """One run of pieces that follow each other."""
 
-    def joined(parts: list[np.ndarray | None]) -> np.ndarray:
+    def in_turn(parts: list[np.ndarray | None]) -> np.ndarray:
         known = next(x for x in parts if x is not None)
         return np.concatenate([np.full((len(p.t), *known.shape[1:]), np.nan) if x is None else x for p, x in zip(pieces, parts)])
 
-    t, q, v, tau = (joined([getattr(p, name) for p in pieces]) for name in ("t", "q", "v", "tau"))
-    return replace(pieces[-1], t=t, q=q, v=v, tau=tau, forces=by_name([p.forces for p in pieces], joined),
-                   ground=by_name([p.ground for p in pieces], joined), events=tuple(e for p in pieces for e in p.events),
-                   failure=cut or pieces[-1].failure)  # fmt: skip
+    return replace(pieces[-1], t=np.concatenate([p.t for p in pieces]), **joined(pieces, in_turn),
+                   events=tuple(e for p in pieces for e in p.events), failure=cut or pieces[-1].failure)  # fmt: skip
 
 
 def _check_arrays(head: Any, a: dict[str, np.ndarray]) -> None:

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.contacts.description import Contact, Rolling
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import path, surface_points, widen
+from freeflyer.contacts import ConstraintSet, Contact, Rolling, path, surface_points, widen
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.contacts.constrained_dynamics import project_state
-from freeflyer.contacts.description import Contact, Rolling
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts import ConstraintSet, Contact, Rolling
 from freeflyer.dynamics import frame_pose, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError, StepError
@@ -61,9 +60,10 @@ class GroundStepper:
         refuse_held(self.held, self.contacts)
         return make_problem(self.held, self.points, self.ground)
 
-    def settings(self, lead: tuple[int, ...]) -> np.ndarray:
-        """Settings (..., k) of steps but for their length and the impulses before."""
-        made, gravity, ground = np.zeros((*lead, self.problem.settings)), self.equations.gravity, self.ground
+    def settings(self, h: float | np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Settings (..., k) of steps of length h from mean forces `kept`."""
+        made, gravity, ground = np.zeros((*kept.shape[:-1], self.problem.settings)), self.equations.gravity, self.ground
+        made[..., G.STEP], made[..., self.problem.settings - self.problem.kept :] = h, kept
         made[..., G.GRAVITY : G.GRAVITY + 3] = self.equations.model.gravity if gravity is None else gravity
         made[..., G.HEIGHT] = ground.height if isinstance(ground.height, float | np.ndarray) else 0.0
         made[..., G.GROUND_FRICTION], made[..., G.GROUND_RESTITUTION] = ground.friction, ground.restitution
@@ -80,7 +80,7 @@ class GroundStepper:
         whole = (velocity_map(model, q) @ v[..., None])[..., 0] if model.reduction else v
         loads = equations.external(t, q, v) if callable(equations.external) else equations.external
         forces = tree_forces(model, q, tau, loads, equations.expressed)
-        settings = self._step_settings(h, kept)
+        settings = self.settings(h, kept)
         if callable(self.ground.height):
             for place in np.ndindex(kept.shape[:-1]):
                 settings[(*place, slice(G.PLANES, G.PLANES + G.PLANE_FLOATS * len(self.points)))] = self._planes(q[place]).ravel()
@@ -95,11 +95,6 @@ class GroundStepper:
         step = self._steps(found, 1)[0]
         q_next, v_next = self._settled(step.q, step.v)
         return step._replace(q=q_next, v=v_next)
-
-    def _step_settings(self, h: float | np.ndarray, kept: np.ndarray) -> np.ndarray:
-        settings = self.settings(kept.shape[:-1])
-        settings[..., G.STEP], settings[..., self.problem.settings - self.problem.kept :] = h, kept
-        return settings
 
     def _steps(self, found: tuple[np.ndarray, ...], count: int) -> list[Step]:
         """What a call gives, sample by sample."""
@@ -121,7 +116,7 @@ class GroundStepper:
         count = max(1, min(most, MOST_BYTES // size))
         if (count, between) not in self._problems:
             self._problems[count, between] = problem.of_steps(count, between)
-        given, frames = (q, v, state.tau, self._step_settings(h, kept)), self._problems[count, between]
+        given, frames = (q, v, state.tau, self.settings(h, kept)), self._problems[count, between]
         try:
             found = evaluate(GROUND_STEP, equations.model, given, ("q", "v", "tau", "settings"), frames=frames)  # type: ignore[arg-type]
         except InputError:

@@ -109,9 +109,10 @@ class Recorder:
 
     def _made(self, failure: str | None) -> Run:
         t, q, v, tau, forces, facts = zip(*self.samples)
-        taus = np.zeros((len(t), *v[0].shape))  # takes no memory until it is written
+        each = *v[0].shape[:-1], tau[0].shape[-1]  # servos of a closed robot in MuJoCo act on all of its joints
+        taus = np.zeros((len(t), *each))  # takes no memory until it is written
         if any(x.any() for x in {id(x): x for x in tau}.values()):
-            taus[:] = tau if q[0].ndim == 1 else [np.broadcast_to(x, v[0].shape) for x in tau]  # which may be the same for all
+            taus[:] = tau if q[0].ndim == 1 else [np.broadcast_to(x, each) for x in tau]  # which may be the same for all
         return Run(
             np.array(t), self._column("q", q), self._column("v", v), taus, self._columns(FORCE, forces), tuple(self.events),
             self.survivors.failure(failure), dict(self.settings), self.model.name, self.digest, self._columns(FACT, facts),
