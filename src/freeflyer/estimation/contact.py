@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts import ConstraintSet, Contact, complete_feet, contact_points, express_at, point_basis, widen
 from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
-from freeflyer.estimation.passive import refuse_state
+from freeflyer.estimation.passive import refuse_state, row_of
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
 from freeflyer.kernels.entry import OK
@@ -21,7 +21,7 @@ from freeflyer.kernels.model.layout import STANDING
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.partition import partition
-from freeflyer.model import SMALLEST, Model, choice, finite_array, number, one_row, positive, public, real_array
+from freeflyer.model import SMALLEST, Model, choice, finite_array, number, positive, public, real_array
 from freeflyer.text import short_repr
 from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO, MIN_CUTOFF
 
@@ -168,23 +168,14 @@ def contact_model(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = N
     Raises: InputError for robots without motors; LinkageError for singular postures."""
     model = model.tree
     s = make_standing(model, feet)
-    if type(q) is np.ndarray and q.shape == (model.nq,) and q.dtype == np.float64:
-        x = q.copy()
-    else:
-        x = np.array(one_row(model, "q", q, "q"), order="C")
-    u, w = _motion(s, "v", v), _motion(s, "a", a)
+    x = row_of(model, "q", q, "q").copy()
+    u, w = s.rest if v is None else row_of(model, "v", v, "v"), s.rest if a is None else row_of(model, "a", a, "v")
     n, m, k = len(s.motors), len(s.base), s.unknowns
     out, quality = np.empty((n + m) * (1 + k) + 16 * len(s.feet)), np.empty(1)
     status, _ = state(CONTACT_UPDATE, s.handle, x, u, w, out, quality)
     if status != OK:
         raise refuse_state(model, quality[0], ("q", x, "q"), ("v", u, "v"), ("a", w, "v"))
     return ContactModel(s, x, out)
-
-
-def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
-    if x is None:
-        return s.rest
-    return np.ascontiguousarray(one_row(s.model, name, x, "v"))
 
 
 @public

@@ -23,9 +23,8 @@ from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.rows import constraint_residual, structure
 from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model import (
-    Model, Partition, check_configuration, check_shape, frozen_array as frozen, name_list, number, positive, public,
-    real_array, remembered, row,
-)
+    Model, Partition, check_configuration, check_shape, frozen_array as frozen, name_list, number, one_row, positive,
+    public, real_array, remembered, row)
 from freeflyer.text import short_repr
 from freeflyer.tolerances import ENCODER_MARGIN, MAX_CORRECTION_PER_STEP, MIN_COUPLING
 
@@ -304,10 +303,7 @@ def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
 
     Raises: InputError for more than one state; LinkageError for singular postures."""
     s = sensors_of(model)
-    x, u = _as_state(s.model, "q", q, "q"), _as_state(s.model, "v", v, "v")
-    w = _as_state(s.model, "a", a, "v")
-    if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:
-        raise InputError(f"closed_torques takes one state, got shapes q {x.shape}, v {u.shape}, a {w.shape}")
+    x, u, w = row_of(s.model, "q", q, "q"), row_of(s.model, "v", v, "v"), row_of(s.model, "a", a, "v")
     tau, quality = np.empty(s.model.nv), np.empty(1)
     status, _ = state_of(CLOSED_TORQUES, s.closed.handle, x, u, w, tau, quality)
     if status != OK:
@@ -315,9 +311,9 @@ def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     return tau
 
 
-def _as_state(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
-    """x as a contiguous array of float64, itself where it is one."""
+def row_of(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
+    """x of one state as a contiguous array of float64, itself where it is one."""
     shape = (model.nq if letter == "q" else model.nv,)
     if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == shape and x.flags.c_contiguous:
         return x
-    return np.ascontiguousarray(row(model, name, x, letter))
+    return np.ascontiguousarray(one_row(model, name, x, letter))
