@@ -15,12 +15,12 @@ from .frozen import Record as Record, frozen_array as frozen_array
 from .inputs import (
     LARGEST as LARGEST, LARGEST_SEED as LARGEST_SEED, SMALLEST as SMALLEST, check_configuration as check_configuration,
     check_shape as check_shape, check_size as check_size, choice as choice, coordinate_owner as coordinate_owner,
-    finite_array as finite_array, finite_row as finite_row, gravity_rows as gravity_rows, gravity_vector as gravity_vector,
-    instance as instance, instances     as instances, name_list as name_list, not_finite as not_finite, not_unit as
-    not_unit, number as number, one_row as     one_row, output_array as output_array, positive as positive,
-    quaternion_starts as quaternion_starts, real_array as     real_array,
-    refuse_repeated as refuse_repeated, row as row, shaped as shaped, true_or_false as
-    true_or_false, unit_vector as unit_vector, whole_number as whole_number,
+    finite_array as finite_array, finite_copy as finite_copy, finite_row as finite_row, gravity_rows as gravity_rows,
+    gravity_vector as gravity_vector, instance as instance, instances as instances, name_list as name_list,
+    not_finite as not_finite, not_unit as not_unit, number as number, one_row as one_row, output_array as output_array,
+    positive as positive, quaternion_starts as quaternion_starts, real_array as real_array,
+    refuse_repeated as refuse_repeated, row as row, set_fields as set_fields, set_numbers as set_numbers, shaped as shaped,
+    true_or_false as true_or_false, unit_vector as unit_vector, whole_number as whole_number,
 )
 from .load import with_base as with_base
 from .locking import leader as leader

@@ -14,9 +14,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 import numpy as np
 
 from freeflyer.errors import FileError, format_value
-from freeflyer.sim.batches import joined
 from freeflyer.sim.events import Occurrence
-from freeflyer.sim.parts import PART, gather_parts
+from freeflyer.sim.parts import PART, gather_parts, joined
 from freeflyer.sim.run import FORMAT, PLACES, Run
 
 PACKED = (ZIP_STORED, ZIP_DEFLATED)

@@ -18,9 +18,8 @@ from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.entries import GROUND_STEP
 from freeflyer.kernels.sim import layout as G
 from freeflyer.model import JointInfo, Model, instance, instances
-from freeflyer.sim.batches import check_each
 from freeflyer.sim.blow_up import too_fast
-from freeflyer.sim.ground import Ground, Point, Problem, make_problem, refuse_held, touching_points
+from freeflyer.sim.ground import Ground, Point, Problem, check_each, make_problem, refuse_held, touching_points
 from freeflyer.sim.state import Equations, EventState, tree_forces
 
 DEEPEST = 1e-3  # m that points may be below the ground at the start

@@ -14,10 +14,9 @@ import numpy as np
 from freeflyer.dynamics.integrators import SCHEMES
 from freeflyer.errors import InputError
 from freeflyer.progress import no_progress, part_of
-from freeflyer.sim.batches import Place, joined, taken
 from freeflyer.sim.blow_up import NONE_LEFT
 from freeflyer.sim.events import Occurrence
-from freeflyer.sim.inputs import PartSensing, Sensing, is_table
+from freeflyer.sim.inputs import PartSensing, Place, Sensing, is_table
 from freeflyer.sim.records import record_folder, sample_count, stride
 from freeflyer.sim.run import Run
 
@@ -120,6 +119,14 @@ def grid(given: Mapping[str, Any], count: int) -> np.ndarray:
     return np.minimum(kept * float(given["dt"]), float(given["duration"]))
 
 
+def taken(x: Any, axes: int, lead: tuple[int, ...], place: Place) -> Any:
+    """A part of x, whose last `axes` axes belong to one robot; what all robots share stays."""
+    if np.ndim(x) - axes < len(lead):
+        return x
+    x = np.asarray(x)
+    return np.broadcast_to(x, (*lead, *x.shape[len(lead) :]))[place]
+
+
 def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Place,
                       folder: Path | None = None) -> dict[str, Any]:
     """Arguments of simulate for a part of the batch; functions are those of the batch. folder: in which each part has its own."""
@@ -142,6 +149,15 @@ def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Pl
     elif isinstance(sensing, Sensing):
         made["sensing"] = PartSensing(**asdict(sensing), lead=lead, places=(place,))
     return made
+
+
+def joined(runs: Sequence[Any], join: Callable[[list[Any]], np.ndarray]) -> dict[str, Any]:
+    """q, v, tau, forces, ground of one run: what `join` makes of the arrays in all, None where a run has no force of a name."""
+    found: dict[str, Any] = {name: join([getattr(run, name) for run in runs]) for name in ("q", "v", "tau")}
+    for word in ("forces", "ground"):
+        tables = [getattr(run, word) for run in runs]
+        found[word] = {name: join([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
+    return found
 
 
 def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], times: np.ndarray, alone: bool) -> Run:

@@ -17,10 +17,9 @@ from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
 from freeflyer.model import Model, check_configuration, finite_row, gravity_rows, gravity_vector, instances, positive, public, row
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.batches import check_each
 from freeflyer.sim.blow_up import too_fast
 from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events, quiet_steps
-from freeflyer.sim.ground import Ground
+from freeflyer.sim.ground import Ground, check_each
 from freeflyer.sim.ground_run import OnGround, ground_stepper
 from freeflyer.sim.inputs import InputLaw, Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.parts import Executor, in_parts, spread
