@@ -19,9 +19,7 @@ from freeflyer.control.support import pose_weight
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics import center_of_mass, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
-from freeflyer.linkages.closing import close_loops
-from freeflyer.linkages.closure import closed_posture
-from freeflyer.linkages.rows import support
+from freeflyer.linkages import close_loops, closed_posture, support
 from freeflyer.model import (
     JointInfo, Model, Site, build, merge_fixed, one_row, possible, public, reference_posture, rigid_groups, rotation_of_rpy)
 from freeflyer.robots.legged import standing_posture

@@ -14,11 +14,7 @@ from freeflyer.dynamics import integrate
 from freeflyer.errors import CalibrationError as CalibrationError, InputError, check_name
 from freeflyer.estimation.passive import Sensors, encoded, sensors_of
 from freeflyer.estimation.stance import reach, strokes
-from freeflyer.linkages.closure import position_limits, q_of_v
-from freeflyer.linkages.partition import partition
-from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.rows import constraints, structure
-from freeflyer.linkages.sweeping import motion_map
+from freeflyer.linkages import constraints, list_names, motion_map, partition, position_limits, q_of_v, structure
 from freeflyer.model import Model, name_list, number, one_row, positive, public, shaped, whole_number
 
 

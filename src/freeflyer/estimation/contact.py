@@ -18,9 +18,7 @@ from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.model.layout import STANDING
-from freeflyer.linkages import refusals
-from freeflyer.linkages.closing import close_loops
-from freeflyer.linkages.partition import partition
+from freeflyer.linkages import close_loops, list_names, partition
 from freeflyer.model import SMALLEST, Model, choice, finite_array, number, positive, public, real_array
 from freeflyer.text import short_repr
 from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO, MIN_CUTOFF
@@ -207,7 +205,7 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
     t = tau if type(tau) is np.ndarray and tau.dtype == np.float64 and tau.flags.c_contiguous else real_array("tau", tau).copy()
     n, k, points = len(s.motors), s.unknowns, s.spread.size // s.unknowns
     if t.shape != (n,):
-        raise InputError(f"tau has shape {t.shape}, expected ({n},): a force for each of {refusals.list_names(c.model.actuated)}")
+        raise InputError(f"tau has shape {t.shape}, expected ({n},): a force for each of {list_names(c.model.actuated)}")
     entry = MOTOR_WRENCHES if method == "motors" and n == k else BALANCED_WRENCHES if method == "balanced" and len(s.base) else None
     answer, quality = np.empty(points + 6 * len(s.feet)), np.empty(1)
     if entry is not None and state(entry, s.handle, t, c.update, s.spread, s.resultant, answer, quality)[0] == OK:
@@ -237,7 +235,7 @@ def _fixed_base_error(c: ContactModel) -> FreeflyerError:
 
 def _undetermined_error(c: ContactModel) -> LinkageError:
     return LinkageError(
-        f"the motors of {c.model.name!r} do not determine the wrenches at {refusals.list_names(f.frame for f in c.feet)} in this "
+        f"the motors of {c.model.name!r} do not determine the wrenches at {list_names(f.frame for f in c.feet)} in this "
         "posture (a stretched leg, or too many feet for the motors): name fewer feet, or move", feet=tuple(f.frame for f in c.feet))
 
 
