@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value
 from freeflyer.model import SMALLEST, check_shape, finite_array, finite_copy, instance, real_array, set_fields, set_numbers
-from freeflyer.spatial import quaternion, se3
+from freeflyer.spatial import _check as ck, quaternion, se3
 
 AHEAD = 1000  # cycles
 SAME_CYCLE = 1e-6  # of a cycle, for rounded times
@@ -233,7 +233,8 @@ def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 
     Args:
         start, end: (4, 4) array, poses in the world.
         duration, begin: float, s; begin is the time at which it leaves the start."""
-    a, b = _pose("start", start), _pose("end", end)
+    given = (("start", start), ("end", end))
+    a, b = (ck.pose(name, check_shape(name, finite_array(name, X), (4, 4), ", a pose")) for name, X in given)
     return PoseReference(
         MinimumJerkReference(a[:3, 3], b[:3, 3], duration, begin), RotationReference(a[:3, :3], b[:3, :3], duration, begin)
     )  # fmt: skip
@@ -241,18 +242,4 @@ def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 
 
 def _rotation(name: str, R: ArrayLike) -> np.ndarray:
     """R as (3, 3), frozen; InputError where it is no rotation."""
-    given = check_shape(name, finite_copy(name, R), (3, 3), ", a rotation matrix")
-    try:
-        quaternion.from_matrix(given)
-    except InputError as error:
-        raise InputError(f"{name} is not a rotation matrix: {error}", name=name) from None
-    return given
-
-
-def _pose(name: str, X: ArrayLike) -> np.ndarray:
-    """X as (4, 4), frozen; InputError where it is no pose."""
-    given = finite_copy(name, X)
-    if given.shape != (4, 4) or not np.array_equal(given[3], (0.0, 0.0, 0.0, 1.0)):
-        raise InputError(f"{name} must be a pose (4, 4) with the last row 0, 0, 0, 1, got {format_value(X)}", name=name)
-    _rotation(f"the rotation of {name}", given[:3, :3])
-    return given
+    return ck.rotation(name, check_shape(name, finite_copy(name, R), (3, 3), ", a rotation matrix"))

@@ -16,7 +16,8 @@ from freeflyer.kernels.compiler.calls.running import batch, state as state_of, t
 from freeflyer.kernels.entries import CLOSED_TORQUES, PASSIVE_STEP
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model.layout import MEASURED
-from freeflyer.linkages import assemble, close_loops, constraint_residual, list_names, motion_map, partition, q_of_v, singular_posture, structure
+from freeflyer.linkages import (
+    assemble, close_loops, constraint_residual, list_names, motion_map, partition, q_of_v, singular_posture, structure)
 from freeflyer.model import (
     Model, Partition, check_configuration, check_shape, frozen_array as frozen, name_list, number, one_row, positive,
     public, real_array, remembered, row)
