@@ -16,7 +16,7 @@ import numpy as np
 from freeflyer.errors import FileError, format_value
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.parts import PART, gather_parts, joined
-from freeflyer.sim.run import FORMAT, PLACES, Run
+from freeflyer.sim.run import FORMAT, Run
 
 PACKED = (ZIP_STORED, ZIP_DEFLATED)
 LARGEST = 2**34  # bytes of a run that is read
@@ -48,10 +48,7 @@ def load(path: str | os.PathLike[str]) -> Run:
             head = json.loads(str(file["head"]))
             if head["format"] != FORMAT:
                 raise FileError(f"{str(path)!r} is a run of another format ({format_value(head['format'])}); {FORMAT!r} is read")
-            names = ["t", "q", "v", "tau", *(f"force {k}" for k in range(len(head["forces"])))]
-            names += [f"ground {k}" for k in range(len(head.get("ground", ())))]
-            names += [f"event {k} {part}" for k in range(len(head["events"])) for part in PLACES]
-            a = {name: file[name] for name in names}
+            a = {name: file[name] for name in file.files if name != "head"}
         _check_arrays(head, a)
         forces = {name: a[f"force {k}"] for k, name in enumerate(head["forces"])}
         events = tuple(

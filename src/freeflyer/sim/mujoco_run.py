@@ -18,7 +18,7 @@ from freeflyer.sim.inputs import Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant, Touches
 from freeflyer.sim.mujoco_spec import FLOOR
 from freeflyer.sim.records import Recorder, sample_count
-from freeflyer.sim.run import Run, digest
+from freeflyer.sim.run import Run
 from freeflyer.sim.state import NO_FORCES, Loads, tree_forces
 from freeflyer.spatial._series import cross
 
@@ -185,7 +185,7 @@ class _Record(Recorder):
     """The record of a plant; wrenches on its feet, in their frames' axes at their origins, are found for all samples at once."""
 
     def __init__(self, plant: Plant, settings: Mapping[str, Any], q: np.ndarray) -> None:
-        super().__init__(plant.model, settings, digest(plant.model), q)
+        super().__init__(plant.model, settings, q)
         self.plant, self.touches = plant, Touches(plant)
 
     def _made(self, failure: str | None) -> Run:

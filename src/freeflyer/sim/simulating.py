@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts import ConstraintSet, Contact, Rolling
+from freeflyer.dynamics import Expressed, expression, leading_axes
 from freeflyer.dynamics.integrators import States
-from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
 from freeflyer.model import Model, check_configuration, finite_row, gravity_rows, gravity_vector, instances, positive, public, row
 from freeflyer.progress import Progress, no_progress
@@ -24,7 +24,7 @@ from freeflyer.sim.ground_run import OnGround, ground_stepper
 from freeflyer.sim.inputs import InputLaw, Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.parts import Executor, in_parts, spread
 from freeflyer.sim.records import Recorder, record_folder, sample_count, stride
-from freeflyer.sim.run import Run, check_run, digest
+from freeflyer.sim.run import Run, check_run
 from freeflyer.sim.state import Equations, EventState, Loads
 from freeflyer.sim.stretch import Stepper, Stretch, meets_singular_posture, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
@@ -105,10 +105,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     count = sample_count(h, positive("duration", duration))
     q0, v0 = np.array(row(model, "q", q, "q")), np.array(finite_row(model, "v", v, "u"))
     check_configuration(model, "q", q0, "q")
-    try:
-        lead = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1])
-    except ValueError:
-        raise InputError(f"the leading axes of q and v do not broadcast together: {q0.shape} and {v0.shape}") from None
+    lead = leading_axes((q0, v0), (1, 1), ("q", "v"))
     q0, v0 = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q0, v0))
     if gravity is not None:
         gravity = np.array(gravity_rows(gravity) if np.ndim(gravity) > 1 else gravity_vector(gravity))
@@ -139,7 +136,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
         "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every),
         "height": ground.height if ground is not None and isinstance(ground.height, float) else 0.0}  # fmt: skip
-    keeper = Recorder(model, settings, digest(model), q0, kept, record_folder(record), count)
+    keeper = Recorder(model, settings, q0, kept, record_folder(record), count)
     return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
