@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts import ConstraintSet, Contact, complete_feet, contact_points, express_at, point_basis, widen
-from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
+from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.estimation.passive import refuse_state, row_of
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
@@ -138,13 +138,15 @@ def make_standing(model: Model, feet: Sequence[Contact] | None = None) -> Standi
 
 
 def _make(model: Model, feet: Sequence[Contact] | None) -> Standing:
+    from scipy.linalg import block_diag
+
     if not model.description.actuated:
         raise InputError(f"{model.name!r} names no motors: its contact wrenches follow from motor forces")
     standing = complete_feet(model, feet)
     split = partition(model)
     acting = np.array([model.joint(n).iv for n in model.actuated], dtype=np.int64)
-    bases = [point_basis(np.asarray(f.points, dtype=float)) for f in standing]
-    spread, resultant = _diagonal([b[0] for b in bases]), _diagonal([b[1] for b in bases])
+    bases = zip(*(point_basis(np.asarray(f.points, dtype=float)) for f in standing))
+    spread, resultant = (block_diag(*blocks) for blocks in bases)
     base, unknowns = np.asarray(split.base, dtype=np.int64), spread.shape[1]
     update = (len(acting) + len(base)) * (1 + unknowns) + 16 * len(standing)
     sizes = update, spread.size, len(spread) + len(resultant), resultant.size
@@ -214,38 +216,19 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
         at = int(np.flatnonzero(~np.isfinite(t))[0])
         raise InputError(f"tau[{at}] (joint {c.model.actuated[at]!r}) is {t[at]}: every entry must be finite")
     if choice("method", method, ("motors", "balanced")) == "balanced":
-        raise _fixed_base_error(c)
-    y = _solve_by_motors(c, c.motors - t)
-    return ContactEstimate((c.resultant @ y).reshape(-1, 6), (c.spread @ y).reshape(-1, 3))
-
-
-def _solve_by_motors(c: ContactModel, b: np.ndarray) -> np.ndarray:
-    """Least squares with more motors than unknowns, minimum norm with fewer; never of lower rank than either allows."""
-    y, _, _, values = np.linalg.lstsq(c.A, b, rcond=None)
-    if values[-1] <= MIN_CONTACT_VIEW_RATIO * values[0]:
+        if len(c.base):
+            raise _undetermined_error(c)
+        raise InputError(f"the base of {c.model.name!r} is fixed: it has no equations to use; take method='motors'")
+    y, _, _, values = np.linalg.lstsq(c.A, c.motors - t, rcond=None)
+    if values[-1] <= MIN_CONTACT_VIEW_RATIO * values[0]:  # of lower rank than the motors or the unknowns allow
         raise _undetermined_error(c)
-    return np.asarray(y)
-
-
-def _fixed_base_error(c: ContactModel) -> FreeflyerError:
-    if not len(c.base):
-        return InputError(f"the base of {c.model.name!r} is fixed: it has no equations to use; take method='motors'")
-    return _undetermined_error(c)
+    return ContactEstimate((c.resultant @ y).reshape(-1, 6), (c.spread @ y).reshape(-1, 3))
 
 
 def _undetermined_error(c: ContactModel) -> LinkageError:
     return LinkageError(
         f"the motors of {c.model.name!r} do not determine the wrenches at {list_names(f.frame for f in c.feet)} in this "
         "posture (a stretched leg, or too many feet for the motors): name fewer feet, or move", feet=tuple(f.frame for f in c.feet))
-
-
-def _diagonal(blocks: list[np.ndarray]) -> np.ndarray:
-    made = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)))
-    i = j = 0
-    for b in blocks:
-        made[i : i + b.shape[0], j : j + b.shape[1]] = b
-        i, j = i + b.shape[0], j + b.shape[1]
-    return made
 
 
 @public

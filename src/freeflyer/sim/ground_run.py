@@ -17,7 +17,7 @@ from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.entries import GROUND_STEP
 from freeflyer.kernels.sim import layout as G
-from freeflyer.model import JointInfo, Model, instance, instances
+from freeflyer.model import instance, instances
 from freeflyer.sim.blow_up import too_fast
 from freeflyer.sim.ground import Ground, Point, Problem, check_each, make_problem, refuse_held, touching_points
 from freeflyer.sim.state import Equations, EventState, tree_forces
@@ -204,14 +204,10 @@ def ground_stepper(equations: Equations, ground: object, contacts: object, q: np
         place = tuple(map(int, np.unravel_index(int(depths.argmax()), depths.shape)))
         where = f"robot {list(place)}" if place else "the robot"
         tree, x = made.held.model, q[place]
-        joint = next((j.name for j in tree.joints if j.nv == j.nq == 1 and _beyond(tree, j, x) >= depth), "")
+        low, high = tree.position_lower, tree.position_upper
+        joint = next((j.name for j in tree.joints if j.nv == j.nq == 1
+                      and max(low[j.iv] - x[j.iq], x[j.iq] - high[j.iv]) >= depth), "")  # fmt: skip
         if joint:
             raise InputError(f"joint {joint!r} of {where} begins {depth:.3g} (rad or m) beyond its limit: move it", joint=joint)
         raise InputError(f"{where} begins {depth:.3g} m below the ground: lift it", depth=depth)
     return made
-
-
-def _beyond(model: Model, joint: JointInfo, q: np.ndarray) -> float:
-    """How far a joint is beyond its limits, rad or m."""
-    x = float(q[joint.iq])
-    return max(model.position_lower[joint.iv] - x, x - model.position_upper[joint.iv])
