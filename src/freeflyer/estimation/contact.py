@@ -19,7 +19,7 @@ from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_W
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.model.layout import STANDING
 from freeflyer.linkages import close_loops, list_names, partition
-from freeflyer.model import SMALLEST, Model, choice, finite_array, number, positive, public, real_array
+from freeflyer.model import SMALLEST, Model, choice, finite_array, number, one_row, positive, public, real_array
 from freeflyer.text import short_repr
 from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO, MIN_CUTOFF
 
@@ -169,7 +169,8 @@ def contact_model(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = N
     model = model.tree
     s = make_standing(model, feet)
     x = row_of(model, "q", q, "q").copy()
-    u, w = s.rest if v is None else row_of(model, "v", v, "v"), s.rest if a is None else row_of(model, "a", a, "v")
+    u = s.rest if v is None else np.ascontiguousarray(one_row(model, "v", v, "v"))
+    w = s.rest if a is None else np.ascontiguousarray(one_row(model, "a", a, "v"))
     n, m, k = len(s.motors), len(s.base), s.unknowns
     out, quality = np.empty((n + m) * (1 + k) + 16 * len(s.feet)), np.empty(1)
     status, _ = state(CONTACT_UPDATE, s.handle, x, u, w, out, quality)
