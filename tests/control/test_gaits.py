@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from closeness import EXACT, close, fresh, refused
 from freeflyer import control
+from freeflyer.control.dcm import StepAdjustment
 from freeflyer.control.running import stance_of
 from freeflyer.control.scenarios import SCENARIOS, yaw_reference
-from freeflyer.control.step_adjustment import StepAdjustment
 from freeflyer.control.support import middle_of
 from freeflyer.spatial import se3
 from freeflyer.spatial.polygons import convex_polygon, signed_distance

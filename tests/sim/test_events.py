@@ -168,3 +168,13 @@ def test_events_of_a_set_are_refused_on_a_ground():
     q = np.array([0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 1.0, 0.0])
     with pytest.raises(ff.InputError, match="without events"):
         sim.simulate(model, q, np.zeros(7), dt=1e-3, duration=0.01, events=events, ground=sim.Ground(), contacts=[foot])
+
+
+def test_an_event_that_another_one_settles_is_recorded_alone():
+    """Of two events at one time, the action of the first leaves the second undefined: its own action is not called."""
+    done = []
+    first = sim.Event("first", lambda s: s.q[0], action=lambda s: done.append("first"))
+    second = sim.Event("second", lambda s: np.nan if done else s.q[0], action=lambda s: done.append("second"))
+    run = sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=0.2, events=[first, second])
+    assert (done, [e.name for e in run.events]) == (["first"], ["first", "second"])
+    assert run.events[0].t == run.events[1].t

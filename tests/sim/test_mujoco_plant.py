@@ -118,6 +118,21 @@ def test_a_closed_robot_is_driven_in_its_independent_coordinates(models_folder):
     assert gaps[1] < 0.1 * gaps[0]
 
 
+def test_servos_of_a_closed_robot_are_forces_of_all_its_joints():
+    """The record has a force for each joint of the tree: of motors those of their servos, of passive joints none."""
+    model = ff.close_loops(ff.robots.kangaroo_like())
+    q, gains = ff.control.stand_on_feet(model).q, sim.Servos(stiffness=1e4, damping=1e-6)
+    plant = sim.mujoco_plant(model, q, feet=(), motors=model.actuated, servos=gains)
+    motors = [model.tree.joint(name) for name in model.actuated]
+    targets = q[[j.iq for j in motors]] + 1e-4
+    run = sim.simulate_in_mujoco(plant, q, np.zeros(model.nv), dt=1e-3, duration=0.01, targets=targets)
+    assert run.tau.shape == (len(run.t), model.tree.nv)
+    assert np.abs(run.tau[:, [j.iv for j in motors]] - 1e4 * (targets - run.q[:, [j.iq for j in motors]])).max() < 1e-4
+    assert not np.delete(run.tau, [j.iv for j in motors], axis=1).any()
+    columns = run.columns()
+    assert all((columns[f"tau {j.name}"] == run.tau[:, j.iv]).all() for j in motors)
+
+
 def test_damping_does_not_soften_loops():
     """Light damped bars of a parallelogram, its coupler heavy, falls: opposite joints turn alike, and as in our closed model."""
     rng, q, v = fresh(), np.array([1.0, -1.0, 1.0]), np.zeros(1)

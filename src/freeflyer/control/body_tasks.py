@@ -11,13 +11,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import frozen_numbers, set_fields
 from freeflyer.control.inputs import joint_coordinates, velocity_places
 from freeflyer.control.tasks import MOTION, Piece, Task
 from freeflyer.dynamics import centroidal, difference, frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import CENTER, FRAME, MOMENTUM, POSTURE
-from freeflyer.model import Model, check_shape, finite_row, frozen_array, slides
+from freeflyer.model import Model, check_shape, finite_copy, finite_row, frozen_array, set_fields, slides
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import UNIT_TOLERANCE
 
@@ -165,7 +164,7 @@ class PostureTask(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        set_fields(self, target=frozen_numbers(f"target of {self.name}", self.target))
+        set_fields(self, target=finite_copy(f"target of {self.name}", self.target))
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
         return difference(model, finite_row(model, f"target of {self.name}", self.target, "q"), q)[..., joint_coordinates(model)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
+from freeflyer.contacts import ConstraintSet, check_set
 from freeflyer.control.inputs import base_coordinates, unactuated_coordinates, velocity_places
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer import tolerances as tol
-from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
+from freeflyer.contacts import ConstraintSet, check_set
 from freeflyer.control.inputs import Inputs, base_coordinates, coordinate_names, describe_direction, describe_forces, resolve_inputs
 from freeflyer.dynamics import difference, frame_jacobian, gravity_forces, integrate, inverse_dynamics_derivatives, mass_matrix
 from freeflyer.errors import InputError, LinkageError

@@ -11,12 +11,11 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
-from freeflyer.control.checks import set_fields
+from freeflyer.contacts import Contact
 from freeflyer.control.references import PoseReference, Reference, RotationReference, TargetMotion, WaypointReference
 from freeflyer.control.support import check_held, middle_of, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model import SMALLEST, Record, finite_array, frozen_array, number, positive, public, shaped, whole_number
+from freeflyer.model import SMALLEST, Record, finite_array, frozen_array, number, positive, public, set_fields, shaped, whole_number
 from freeflyer.spatial import se3
 
 GRAVITY = 9.81  # m/s^2

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts import ConstraintSet
 from freeflyer.dynamics import frame_jacobian
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.linkages.closing import has_loops

@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import set_fields, set_numbers
 from freeflyer.control.inputs import actuated_coordinates, coordinate_names, joint_coordinates
 from freeflyer.control.tasks import Piece, StateTerms
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control import layout as K
-from freeflyer.model import SMALLEST, Model, finite_array, frozen_array, positive, real_array, true_or_false
+from freeflyer.model import (
+    SMALLEST, Model, finite_array, frozen_array, positive, real_array, set_fields, set_numbers, true_or_false)
 from freeflyer.tolerances import IK_LIMIT_GAP
 
 Space = Literal["torque", "acceleration", "force"]

@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.forces import wrenches_in
-from freeflyer.contacts.wrenches import ContactExpressed
+from freeflyer.contacts import ConstraintSet, ContactExpressed, wrenches_in
 from freeflyer.control.limits import TorqueLimits
 from freeflyer.control.program import Given, ProblemData, Program, given_limit, make_program
 from freeflyer.control.tasks import HARD, StateTerms, Task

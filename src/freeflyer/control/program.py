@@ -10,12 +10,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from freeflyer.contacts.description import VERTICAL, Contact, Rolling
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import surface_points, wrenches_of
-from freeflyer.contacts.wrenches import Cone, cone_of_generators, friction_cone, pyramid_edges, sole_axis
+from freeflyer.contacts import (
+    VERTICAL, Cone, ConstraintSet, Contact, Rolling, cone_of_generators, friction_cone, pyramid_edges, sole_axis, surface_points,
+    wrenches_of)
 from freeflyer.control.chains import CENTROIDAL_ROWS, kinematic_chains
-from freeflyer.control.checks import set_fields
 from freeflyer.control.inputs import actuated_coordinates, unactuated_coordinates, velocity_places
 from freeflyer.control.limits import Limit, LimitRows, NormalForceLimits
 from freeflyer.control.tasks import HARD, Piece, Task, changed, evaluate
@@ -25,7 +23,7 @@ from freeflyer.kernels.compiler.calls.running import bare_topology, handle, with
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.optimization.layout import HIERARCHIES
 from freeflyer.linkages.closing import has_loops
-from freeflyer.model import SMALLEST, Model, choice, frozen_array, instances, number, real_array
+from freeflyer.model import SMALLEST, Model, choice, frozen_array, instances, number, real_array, set_fields
 from freeflyer.optimization.compiled import Sizes
 
 SHARED = (  # by problems that differ by their tasks, and computed at once: wrong contacts and motors are refused

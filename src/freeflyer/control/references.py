@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import frozen_numbers, set_fields, set_numbers
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import SMALLEST, check_shape, finite_array, instance, real_array
-from freeflyer.spatial import quaternion, se3
+from freeflyer.model import SMALLEST, check_shape, finite_array, finite_copy, instance, real_array, set_fields, set_numbers
+from freeflyer.spatial import _check as ck, quaternion, se3
 
 AHEAD = 1000  # cycles
 SAME_CYCLE = 1e-6  # of a cycle, for rounded times
@@ -98,7 +97,7 @@ class WaypointReference(Reference):
     waypoints: ArrayLike
 
     def __post_init__(self) -> None:
-        times, points = frozen_numbers("times", self.times), frozen_numbers("waypoints", self.waypoints)
+        times, points = finite_copy("times", self.times), finite_copy("waypoints", self.waypoints)
         if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0.0).all():
             raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(self.times)}")
         if points.ndim != 2 or len(points) != len(times):
@@ -142,7 +141,7 @@ class SinusoidReference(Reference):
     def __post_init__(self) -> None:
         _freeze_rows(self, "center", "amplitude")
         set_numbers(self, begin=None, frequency=SMALLEST, ramp=SMALLEST)
-        set_fields(self, phase=(phase := frozen_numbers("phase", self.phase)))
+        set_fields(self, phase=(phase := finite_copy("phase", self.phase)))
         if phase.shape not in ((), np.shape(self.center)):
             raise InputError(f"phase has shape {phase.shape}, expected a number or {np.shape(self.center)}, that of center")
         end, least = real_array("end", self.end), self.begin + 2.0 * self.ramp
@@ -173,7 +172,7 @@ def minimum_jerk(t: Any, begin: float, duration: float) -> tuple[Any, Any, Any]:
 
 def _freeze_rows(reference: Reference, first: str, second: str) -> None:
     """Both fields as arrays (n,) that nobody changes; InputError for other shapes."""
-    a, b = (frozen_numbers(name, getattr(reference, name)) for name in (first, second))
+    a, b = (finite_copy(name, getattr(reference, name)) for name in (first, second))
     if a.ndim != 1 or a.shape != b.shape:
         raise InputError(f"{first} and {second} have shapes {a.shape} and {b.shape}, expected two of one shape (n,)")
     set_fields(reference, **{first: a, second: b})
@@ -234,7 +233,8 @@ def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 
     Args:
         start, end: (4, 4) array, poses in the world.
         duration, begin: float, s; begin is the time at which it leaves the start."""
-    a, b = _pose("start", start), _pose("end", end)
+    given = (("start", start), ("end", end))
+    a, b = (ck.pose(name, check_shape(name, finite_array(name, X), (4, 4), ", a pose")) for name, X in given)
     return PoseReference(
         MinimumJerkReference(a[:3, 3], b[:3, 3], duration, begin), RotationReference(a[:3, :3], b[:3, :3], duration, begin)
     )  # fmt: skip
@@ -242,18 +242,4 @@ def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 
 
 def _rotation(name: str, R: ArrayLike) -> np.ndarray:
     """R as (3, 3), frozen; InputError where it is no rotation."""
-    given = check_shape(name, frozen_numbers(name, R), (3, 3), ", a rotation matrix")
-    try:
-        quaternion.from_matrix(given)
-    except InputError as error:
-        raise InputError(f"{name} is not a rotation matrix: {error}", name=name) from None
-    return given
-
-
-def _pose(name: str, X: ArrayLike) -> np.ndarray:
-    """X as (4, 4), frozen; InputError where it is no pose."""
-    given = frozen_numbers(name, X)
-    if given.shape != (4, 4) or not np.array_equal(given[3], (0.0, 0.0, 0.0, 1.0)):
-        raise InputError(f"{name} must be a pose (4, 4) with the last row 0, 0, 0, 1, got {format_value(X)}", name=name)
-    _rotation(f"the rotation of {name}", given[:3, :3])
-    return given
+    return ck.rotation(name, check_shape(name, finite_copy(name, R), (3, 3), ", a rotation matrix"))

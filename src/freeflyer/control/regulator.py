@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.constrained_derivatives import admissible, constrained_solvers, linearize
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts import ConstraintSet
 from freeflyer.contacts.steps import step
 from freeflyer.control.equilibria import Controllability, controllability, equilibrium, leave_spins
 from freeflyer.control.inputs import Inputs, resolve_inputs

@@ -23,10 +23,8 @@ from freeflyer.control.tasks import changed
 from freeflyer.dynamics import center_of_mass, frame_pose, integrate
 from freeflyer.dynamics.passive import joint_losses
 from freeflyer.errors import InputError, StepError, unknown_name
-from freeflyer.linkages.closing import close_loops
-from freeflyer.linkages.closure import closed_posture
-from freeflyer.model import LARGEST_SEED, Model, choice, instance, one_row, positive, public, whole_number
-from freeflyer.model.build import compile_description
+from freeflyer.linkages import close_loops, closed_posture
+from freeflyer.model import LARGEST_SEED, Model, choice, compile_description, instance, one_row, positive, public, whole_number
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts import ConstraintSet, Contact
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, PostureTask
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.inputs import joint_coordinates

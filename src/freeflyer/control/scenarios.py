@@ -9,17 +9,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts import ConstraintSet, Contact
 from freeflyer.control.body_tasks import CenterOfMassTask, FramePoseTask, FramePositionTask
 from freeflyer.control.chains import kinematic_chains
-from freeflyer.control.dcm import GAIN, dcm_feedback, vrp_at_rest, walking_dcm
+from freeflyer.control.dcm import GAIN, StepAdjustment, dcm_feedback, displaced, vrp_at_rest, walking_dcm
 from freeflyer.control.footsteps import GAITS, FootstepPlan, Gait, SupportPhase, gait_footsteps, heading, walk_forward
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SampledReference, SinusoidReference, TargetMotion, WaypointReference
 from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Following, MovingTask, Scenario, Stance
-from freeflyer.control.step_adjustment import StepAdjustment, displaced
 from freeflyer.control.support import max_push_impulse, middle_of, pose_weight, support_polygon
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics import center_of_mass, centroidal_momentum, frame_pose

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.contacts.description import Contact, line, point, surface
+from freeflyer.contacts import Contact, line, point, surface
 from freeflyer.control import body_tasks as tasks
 from freeflyer.control.limits import AccelerationLimits, JointLimits, Limit, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem

@@ -11,9 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts import Contact
-from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
-from freeflyer.contacts.sets.tables import corners_of
+from freeflyer.contacts import Contact, complete_feet, contact_points, corners_of, feet_from_file
 from freeflyer.control import body_tasks as tasks
 from freeflyer.control.inputs import joint_coordinates, unactuated_coordinates
 from freeflyer.control.kinematics import inverse_kinematics
@@ -21,12 +19,9 @@ from freeflyer.control.support import pose_weight
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics import center_of_mass, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
-from freeflyer.linkages.closing import close_loops
-from freeflyer.linkages.closure import closed_posture
-from freeflyer.linkages.rows import support
-from freeflyer.model.build import build
+from freeflyer.linkages import close_loops, closed_posture, support
 from freeflyer.model import (
-    JointInfo, Model, Site, merge_fixed, one_row, possible, public, reference_posture, rigid_groups, rotation_of_rpy)
+    JointInfo, Model, Site, build, merge_fixed, one_row, possible, public, reference_posture, rigid_groups, rotation_of_rpy)
 from freeflyer.robots.legged import standing_posture
 from freeflyer.sim.floor_contacts import foot_points, points_at, put_on_floor
 from freeflyer.spatial import se3

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet, contact_points
+from freeflyer.contacts import Contact, complete_feet, contact_points
 from freeflyer.dynamics import center_of_mass, centroidal_momentum
 from freeflyer.errors import InputError, format_value
 from freeflyer.model import Model, finite_row, public, shaped

@@ -18,12 +18,11 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import frozen_numbers, set_fields
 from freeflyer.dynamics.all_terms import AllTerms, all_terms
 from freeflyer.dynamics import FrameSet, integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control.layout import ACCELERATION, AXES, DAMPING, PLACE, STIFFNESS, TASK_NUMBERS, VELOCITY
-from freeflyer.model import Model, check_shape, frozen_array, number, one_row, real_array, whole_number
+from freeflyer.model import Model, check_shape, finite_copy, frozen_array, number, one_row, real_array, set_fields, whole_number
 
 T = TypeVar("T")
 HARD = ("dynamics", "contacts")  # levels before those of tasks
@@ -107,7 +106,7 @@ class Task(ABC):
     def __post_init__(self) -> None:
         of = f" of {self.name}"
         whole_number("level" + of, self.level, 0)
-        weight = frozen_numbers("weight" + of, self.weight)
+        weight = finite_copy("weight" + of, self.weight)
         if (weight < 0.0).any() or not (weight > 0.0).any():
             got = format_value(self.weight)
             raise InputError(f"weight{of} must be positive, or 0 for single rows, got {got}", task=self.name)
@@ -115,9 +114,9 @@ class Task(ABC):
         if self.damping is not None:
             number("damping" + of, self.damping, 0.0)
         given = {word: x for word in MOTION if (x := getattr(self, word)) is not None}
-        set_fields(self, weight=weight, **{word: frozen_numbers(word + of, x) for word, x in given.items()})
+        set_fields(self, weight=weight, **{word: finite_copy(word + of, x) for word, x in given.items()})
         if self.target_shape:
-            target = check_shape("target" + of, frozen_numbers("target" + of, vars(self)["target"]), self.target_shape)
+            target = check_shape("target" + of, finite_copy("target" + of, vars(self)["target"]), self.target_shape)
             set_fields(self, target=target)
             self.check_target(target)
 
@@ -179,7 +178,7 @@ class Task(ABC):
         numbers that are not finite."""
         given = (("target", target), ("velocity", velocity), ("acceleration", acceleration))
         moved = self.moved(*[
-            None if x is None and word != "target" else frozen_numbers(f"{word} of {self.name}", x) for word, x in given
+            None if x is None and word != "target" else finite_copy(f"{word} of {self.name}", x) for word, x in given
         ])  # fmt: skip
         self.check_target(vars(moved)["target"])
         return moved

@@ -14,11 +14,7 @@ from freeflyer.dynamics import integrate
 from freeflyer.errors import CalibrationError as CalibrationError, InputError, check_name
 from freeflyer.estimation.passive import Sensors, encoded, sensors_of
 from freeflyer.estimation.stance import reach, strokes
-from freeflyer.linkages.closure import position_limits, q_of_v
-from freeflyer.linkages.partition import partition
-from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.rows import constraints, structure
-from freeflyer.linkages.sweeping import motion_map
+from freeflyer.linkages import constraints, list_names, motion_map, partition, position_limits, q_of_v, structure
 from freeflyer.model import Model, name_list, number, one_row, positive, public, shaped, whole_number
 
 
@@ -113,7 +109,8 @@ def check_observable(model: Model, motors: Sequence[str], encoders: Mapping[str,
     """CalibrationError where the encoders do not determine the positions of the independent coordinates `unknown`."""
     split, s = partition(model), structure(model)
     G = motion_map(model, split, split.q[None])[0][:, np.searchsorted(split.independent, unknown)]
-    idle = [k for k, j in enumerate(unknown) if s.owner[j] not in model.actuated and _turns_only_itself(G[:, k], s.owner, j)]
+    moved = [{s.owner[i] for i in np.flatnonzero(np.abs(column) > 1e-9)} for column in G.T]
+    idle = [k for k, j in enumerate(unknown) if s.owner[j] not in model.actuated and moved[k] <= {s.owner[j]}]
     keep = np.setdiff1d(np.arange(len(unknown)), idle)
     view = G[enc][:, keep]
     view = view / np.maximum(np.linalg.norm(G[:, keep], axis=0), 1e-12)
@@ -127,10 +124,6 @@ def check_observable(model: Model, motors: Sequence[str], encoders: Mapping[str,
             f"the encoders on {list_names(encoders) or 'no joint'} do not determine the positions of {list_names(names)} of "
             f"{model.name!r} ({len(hidden)} of {len(keep)} unknowns stay open): put encoders on joints that these move, or leave "
             "them out (motors=, rigid=)", joints=tuple(dict.fromkeys(names)), open=len(hidden))
-
-
-def _turns_only_itself(column: np.ndarray, owner: tuple[str, ...], j: int) -> bool:
-    return all(owner[k] == owner[j] for k in np.flatnonzero(np.abs(column) > 1e-9))
 
 
 def _motors(model: Model, motors: Sequence[str] | None) -> tuple[str, ...]:

@@ -11,20 +11,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet, contact_points
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import widen
-from freeflyer.contacts.wrenches import express_at, point_basis
-from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
-from freeflyer.estimation.passive import refuse_state
+from freeflyer.contacts import ConstraintSet, Contact, complete_feet, contact_points, express_at, point_basis, widen
+from freeflyer.errors import InputError, LinkageError, format_value
+from freeflyer.estimation.passive import refuse_state, row_of
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.model.layout import STANDING
-from freeflyer.linkages import refusals
-from freeflyer.linkages.closing import close_loops
-from freeflyer.linkages.partition import partition
+from freeflyer.linkages import close_loops, list_names, partition
 from freeflyer.model import SMALLEST, Model, choice, finite_array, number, one_row, positive, public, real_array
 from freeflyer.text import short_repr
 from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO, MIN_CUTOFF
@@ -144,13 +138,15 @@ def make_standing(model: Model, feet: Sequence[Contact] | None = None) -> Standi
 
 
 def _make(model: Model, feet: Sequence[Contact] | None) -> Standing:
+    from scipy.linalg import block_diag
+
     if not model.description.actuated:
         raise InputError(f"{model.name!r} names no motors: its contact wrenches follow from motor forces")
     standing = complete_feet(model, feet)
     split = partition(model)
     acting = np.array([model.joint(n).iv for n in model.actuated], dtype=np.int64)
-    bases = [point_basis(np.asarray(f.points, dtype=float)) for f in standing]
-    spread, resultant = _diagonal([b[0] for b in bases]), _diagonal([b[1] for b in bases])
+    bases = zip(*(point_basis(np.asarray(f.points, dtype=float)) for f in standing))
+    spread, resultant = (block_diag(*blocks) for blocks in bases)
     base, unknowns = np.asarray(split.base, dtype=np.int64), spread.shape[1]
     update = (len(acting) + len(base)) * (1 + unknowns) + 16 * len(standing)
     sizes = update, spread.size, len(spread) + len(resultant), resultant.size
@@ -172,23 +168,15 @@ def contact_model(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = N
     Raises: InputError for robots without motors; LinkageError for singular postures."""
     model = model.tree
     s = make_standing(model, feet)
-    if type(q) is np.ndarray and q.shape == (model.nq,) and q.dtype == np.float64:
-        x = q.copy()
-    else:
-        x = np.array(one_row(model, "q", q, "q"), order="C")
-    u, w = _motion(s, "v", v), _motion(s, "a", a)
+    x = row_of(model, "q", q, "q").copy()
+    u = s.rest if v is None else np.ascontiguousarray(one_row(model, "v", v, "v"))
+    w = s.rest if a is None else np.ascontiguousarray(one_row(model, "a", a, "v"))
     n, m, k = len(s.motors), len(s.base), s.unknowns
     out, quality = np.empty((n + m) * (1 + k) + 16 * len(s.feet)), np.empty(1)
     status, _ = state(CONTACT_UPDATE, s.handle, x, u, w, out, quality)
     if status != OK:
         raise refuse_state(model, quality[0], ("q", x, "q"), ("v", u, "v"), ("a", w, "v"))
     return ContactModel(s, x, out)
-
-
-def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
-    if x is None:
-        return s.rest
-    return np.ascontiguousarray(one_row(s.model, name, x, "v"))
 
 
 @public
@@ -220,7 +208,7 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
     t = tau if type(tau) is np.ndarray and tau.dtype == np.float64 and tau.flags.c_contiguous else real_array("tau", tau).copy()
     n, k, points = len(s.motors), s.unknowns, s.spread.size // s.unknowns
     if t.shape != (n,):
-        raise InputError(f"tau has shape {t.shape}, expected ({n},): a force for each of {refusals.list_names(c.model.actuated)}")
+        raise InputError(f"tau has shape {t.shape}, expected ({n},): a force for each of {list_names(c.model.actuated)}")
     entry = MOTOR_WRENCHES if method == "motors" and n == k else BALANCED_WRENCHES if method == "balanced" and len(s.base) else None
     answer, quality = np.empty(points + 6 * len(s.feet)), np.empty(1)
     if entry is not None and state(entry, s.handle, t, c.update, s.spread, s.resultant, answer, quality)[0] == OK:
@@ -229,38 +217,19 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
         at = int(np.flatnonzero(~np.isfinite(t))[0])
         raise InputError(f"tau[{at}] (joint {c.model.actuated[at]!r}) is {t[at]}: every entry must be finite")
     if choice("method", method, ("motors", "balanced")) == "balanced":
-        raise _fixed_base_error(c)
-    y = _solve_by_motors(c, c.motors - t)
-    return ContactEstimate((c.resultant @ y).reshape(-1, 6), (c.spread @ y).reshape(-1, 3))
-
-
-def _solve_by_motors(c: ContactModel, b: np.ndarray) -> np.ndarray:
-    """Least squares with more motors than unknowns, minimum norm with fewer; never of lower rank than either allows."""
-    y, _, _, values = np.linalg.lstsq(c.A, b, rcond=None)
-    if values[-1] <= MIN_CONTACT_VIEW_RATIO * values[0]:
+        if len(c.base):
+            raise _undetermined_error(c)
+        raise InputError(f"the base of {c.model.name!r} is fixed: it has no equations to use; take method='motors'")
+    y, _, _, values = np.linalg.lstsq(c.A, c.motors - t, rcond=None)
+    if values[-1] <= MIN_CONTACT_VIEW_RATIO * values[0]:  # of lower rank than the motors or the unknowns allow
         raise _undetermined_error(c)
-    return np.asarray(y)
-
-
-def _fixed_base_error(c: ContactModel) -> FreeflyerError:
-    if not len(c.base):
-        return InputError(f"the base of {c.model.name!r} is fixed: it has no equations to use; take method='motors'")
-    return _undetermined_error(c)
+    return ContactEstimate((c.resultant @ y).reshape(-1, 6), (c.spread @ y).reshape(-1, 3))
 
 
 def _undetermined_error(c: ContactModel) -> LinkageError:
     return LinkageError(
-        f"the motors of {c.model.name!r} do not determine the wrenches at {refusals.list_names(f.frame for f in c.feet)} in this "
+        f"the motors of {c.model.name!r} do not determine the wrenches at {list_names(f.frame for f in c.feet)} in this "
         "posture (a stretched leg, or too many feet for the motors): name fewer feet, or move", feet=tuple(f.frame for f in c.feet))
-
-
-def _diagonal(blocks: list[np.ndarray]) -> np.ndarray:
-    made = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)))
-    i = j = 0
-    for b in blocks:
-        made[i : i + b.shape[0], j : j + b.shape[1]] = b
-        i, j = i + b.shape[0], j + b.shape[1]
-    return made
 
 
 @public

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet
-from freeflyer.contacts.wrenches import express_at
+from freeflyer.contacts import Contact, complete_feet, express_at
 from freeflyer.dynamics import difference, frame_pose, integrate
 from freeflyer.errors import InputError
 from freeflyer.estimation.contact import check_cutoff, contact_model, contact_wrenches, low_pass

@@ -16,16 +16,11 @@ from freeflyer.kernels.compiler.calls.running import batch, state as state_of, t
 from freeflyer.kernels.entries import CLOSED_TORQUES, PASSIVE_STEP
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model.layout import MEASURED
-from freeflyer.linkages import refusals
-from freeflyer.linkages import assemble, partition
-from freeflyer.linkages.closing import close_loops
-from freeflyer.linkages.closure import q_of_v
-from freeflyer.linkages.rows import constraint_residual, structure
-from freeflyer.linkages.sweeping import motion_map
+from freeflyer.linkages import (
+    assemble, close_loops, constraint_residual, list_names, motion_map, partition, q_of_v, singular_posture, structure)
 from freeflyer.model import (
-    Model, Partition, check_configuration, check_shape, frozen_array as frozen, name_list, number, positive, public,
-    real_array, remembered, row,
-)
+    Model, Partition, check_configuration, check_shape, frozen_array as frozen, name_list, number, one_row, positive,
+    public, real_array, remembered, row)
 from freeflyer.text import short_repr
 from freeflyer.tolerances import ENCODER_MARGIN, MAX_CORRECTION_PER_STEP, MIN_COUPLING
 
@@ -105,7 +100,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
         model.joint(name)
     both = [n for n in rigid if n in also or n in model.actuated]
     if both:
-        raise InputError(f"{refusals.list_names(both)}: a joint is measured or rigid, not both", joints=tuple(both))
+        raise InputError(f"{list_names(both)}: a joint is measured or rigid, not both", joints=tuple(both))
     names = tuple(dict.fromkeys((*model.actuated, *also)))
     coordinates = np.array([encoded(model, n) for n in names], dtype=np.int64)
     for name, j in zip(names, coordinates):
@@ -117,7 +112,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     moving = _moving(model, split, left, s.owner)
     if moving:
         raise LinkageError(
-            f"the positions of {refusals.list_names(moving)} are neither measured nor determined, and the loops of {model.name!r} "
+            f"the positions of {list_names(moving)} are neither measured nor determined, and the loops of {model.name!r} "
             "depend on them: measure these joints (also=) or take them as fixed (rigid=)", joints=tuple(moving))
     stationary = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
@@ -146,18 +141,14 @@ def _moving(model: Model, split: Partition, left: list[int], owner: tuple[str, .
     return list(dict.fromkeys(owner[j] for j in left if {owner[d] for d in np.flatnonzero(moves[:, place[j]])} - {owner[j]}))
 
 
-def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
-    """The loops of the sub-mechanism that compiled code found singular, by its answer -1 - k."""
-    rows, _ = reduction_of(close_loops(model)).blocks[max(round(-1.0 - quality), 0)]
-    return next(b.loops for b in partition(model).blocks if rows[0] in b.rows)
-
-
-def refuse_state(model: Model, quality: float, *rows: tuple[str, np.ndarray, str]) -> LinkageError:
-    """The error of a state at which compiled code found a sub-mechanism singular; InputError for rows (name, x, letter) that are
-    not finite or hold quaternions of another length."""
-    for name, x, letter in rows:
+def refuse_state(model: Model, quality: float, *given: tuple[str, np.ndarray, str]) -> LinkageError:
+    """The error of a state at which compiled code found sub-mechanism k singular, which it tells by the quality -1 - k; InputError
+    for arrays (name, x, letter) that are not finite or hold quaternions of another length."""
+    for name, x, letter in given:
         check_configuration(model, name, x, letter)
-    return refusals.singular_posture(model, loops_of_block(model, quality), np.empty(0, np.int64))
+    rows, _ = reduction_of(close_loops(model)).blocks[max(round(-1.0 - quality), 0)]
+    loops = next(b.loops for b in partition(model).blocks if rows[0] in b.rows)
+    return singular_posture(model, loops, np.empty(0, np.int64))
 
 
 ALPHA, BETA = 1.0, 1000.0  # 1/s, Kangaroo paper
@@ -263,7 +254,7 @@ def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
 def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, ...]]:
     arrays = [row(s.model, "state.q", q, "q")]
     for name, given in (("positions", positions), ("rates", rates)):
-        why = f": a number for each of {refusals.list_names(s.names)}"
+        why = f": a number for each of {list_names(s.names)}"
         arrays.append(check_shape(name, real_array(name, given), ("...", len(s.names)), why))
     lead = leading_axes(arrays, (1, 1, 1), ("state.q", "positions", "rates"))
     full = (np.array(np.broadcast_to(a, (*lead, a.shape[-1])), order="C") for a in arrays)
@@ -304,10 +295,7 @@ def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
 
     Raises: InputError for more than one state; LinkageError for singular postures."""
     s = sensors_of(model)
-    x, u = _as_state(s.model, "q", q, "q"), _as_state(s.model, "v", v, "v")
-    w = _as_state(s.model, "a", a, "v")
-    if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:
-        raise InputError(f"closed_torques takes one state, got shapes q {x.shape}, v {u.shape}, a {w.shape}")
+    x, u, w = row_of(s.model, "q", q, "q"), row_of(s.model, "v", v, "v"), row_of(s.model, "a", a, "v")
     tau, quality = np.empty(s.model.nv), np.empty(1)
     status, _ = state_of(CLOSED_TORQUES, s.closed.handle, x, u, w, tau, quality)
     if status != OK:
@@ -315,9 +303,9 @@ def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     return tau
 
 
-def _as_state(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
-    """x as a contiguous array of float64, itself where it is one."""
+def row_of(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
+    """x of one state as a contiguous array of float64, itself where it is one."""
     shape = (model.nq if letter == "q" else model.nv,)
     if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == shape and x.flags.c_contiguous:
         return x
-    return np.ascontiguousarray(row(model, name, x, letter))
+    return np.ascontiguousarray(one_row(model, name, x, letter))

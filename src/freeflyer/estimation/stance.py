@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import contact_points
+from freeflyer.contacts import Contact, contact_points
 from freeflyer.dynamics import frame_pose
 from freeflyer.errors import AssemblyError, InputError, LinkageError
 from freeflyer.estimation.passive import Sensors
-from freeflyer.linkages.closure import position_limits
-from freeflyer.linkages.motion import keep_closed
+from freeflyer.linkages import keep_closed, position_limits
 from freeflyer.model import Model, one_row, public, quaternion, shaped
 from freeflyer.sim.floor_contacts import foot_points, put_on_floor
 from freeflyer.tolerances import DEFAULT_STROKE, LEVEL_TOLERANCE

@@ -6,7 +6,8 @@ from .configuration import (
 )
 from .description import (
     Description as Description, Inertia as Inertia, JOINT_KINDS as JOINT_KINDS, Joint as Joint, Keyframe as Keyframe, Link as
-    Link, Loop as Loop, ORIGINS as ORIGINS, ROOT_JOINT as ROOT_JOINT, Site as Site, WELD as WELD, WORLD as WORLD, base_kind as
+    Link, Loop as Loop, ORIGINS as ORIGINS, POINT as
+    POINT, ROOT_JOINT as ROOT_JOINT, Site as Site, WELD as WELD, WORLD as WORLD, base_kind as
     base_kind, joint_sizes as joint_sizes,
 )
 from .edits import lock_joints as lock_joints, merge_fixed as merge_fixed, with_gravity as with_gravity
@@ -14,12 +15,14 @@ from .frozen import Record as Record, frozen_array as frozen_array
 from .inputs import (
     LARGEST as LARGEST, LARGEST_SEED as LARGEST_SEED, SMALLEST as SMALLEST, check_configuration as check_configuration,
     check_shape as check_shape, check_size as check_size, choice as choice, coordinate_owner as coordinate_owner,
-    finite_array as finite_array, finite_row as finite_row, gravity_rows as gravity_rows, gravity_vector as gravity_vector,
-    instance as instance, instances     as instances, name_list as name_list, not_finite as not_finite, not_unit as
-    not_unit, number as number, one_row as     one_row, output_array as output_array, positive as positive,
-    quaternion_starts as quaternion_starts, real_array as     real_array, row as row, shaped as shaped, true_or_false as
-    true_or_false, unit_vector as unit_vector, whole_number as whole_number,
+    finite_array as finite_array, finite_copy as finite_copy, finite_row as finite_row, gravity_rows as gravity_rows,
+    gravity_vector as gravity_vector, instance as instance, instances as instances, name_list as name_list,
+    not_finite as not_finite, not_unit as not_unit, number as number, one_row as one_row, output_array as output_array,
+    positive as positive, quaternion_starts as quaternion_starts, real_array as real_array,
+    refuse_repeated as refuse_repeated, row as row, set_fields as set_fields, set_numbers as set_numbers, shaped as shaped,
+    true_or_false as true_or_false, unit_vector as unit_vector, whole_number as whole_number,
 )
+from .load import with_base as with_base
 from .locking import leader as leader
 from .model import (
     Block as Block, JointInfo as JointInfo, Model as Model, Partition as Partition, Reduction as Reduction, file_posture as
@@ -32,7 +35,8 @@ from .placements import (
 from .public import explain as explain, public as public, refuse_no_model as refuse_no_model
 from .readers.loops_yaml import (
     parse_yaml as parse_yaml, read_posture as read_posture, yaml_list as yaml_list, yaml_mapping as yaml_mapping)
-from .readers.mjcf.gate import compile_model as compile_model, spec_with_shapes as spec_with_shapes
+from .readers.mjcf.gate import (
+    collected_warnings as collected_warnings, compile_model as compile_model, spec_with_shapes as spec_with_shapes)
 from .readers.safe_file import read_bytes as read_bytes, read_xml as read_xml
 from .readers.urdf import named as named
 from .states import velocities as velocities
@@ -50,3 +54,4 @@ from .states.velocities import (
 )
 from .visuals.mesh_files import mesh_path as mesh_path, read_mesh as read_mesh
 from .visuals.triangles import Solid as Solid, geom_solid as geom_solid, urdf_solid as urdf_solid
+from .writers.mjcf import to_mjcf as to_mjcf

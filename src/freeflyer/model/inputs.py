@@ -99,6 +99,25 @@ def number(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) ->
     raise InputError(f"{name} must be a {kind}, got {format_value(x)}", name=name)
 
 
+def finite_copy(name: str, x: Any) -> np.ndarray:
+    """A copy that nobody can change, of finite numbers; not aligned, as in control loops each cycle makes some."""
+    given = finite_array(name, x)
+    return np.frombuffer(given.tobytes()).reshape(given.shape)
+
+
+def set_fields(record: object, **values: Any) -> None:
+    """Fields of a frozen record while it is made."""
+    for name, x in values.items():
+        object.__setattr__(record, name, x)
+
+
+def set_numbers(record: object, of: str = "", **least: float | None) -> None:
+    """The fields as floats; InputError for anything that is no finite number, and for those below their least value."""
+    set_fields(record, **{
+        name: number(name + of, getattr(record, name), -LARGEST if low is None else low) for name, low in least.items()
+    })  # fmt: skip
+
+
 def check_shape(name: str, x: np.ndarray, shape: tuple[int | str, ...], why: str = "") -> np.ndarray:
     """x; InputError, which ends in `why`, for another shape. Letters are sizes of 1 or more, a first "..." leading axes."""
     if x.shape == shape:  # quickly, in control loops

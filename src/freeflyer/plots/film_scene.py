@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact, point
-from freeflyer.contacts.feet import complete_feet
+from freeflyer.contacts import Contact, complete_feet, point
 from freeflyer.dynamics import center_of_mass, frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model import Model, finite_array, whole_number

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet
+from freeflyer.contacts import Contact, complete_feet
 from freeflyer.errors import check_name
 from freeflyer.files import check_target, write_atomically
 from freeflyer.model import (

@@ -21,8 +21,7 @@ from freeflyer.analysis.timing.results import Machine, RobotTimings, machine, ti
 from freeflyer.analysis.timing.runner import Effort, time_robot
 from freeflyer.dynamics import center_of_mass, centroidal_momentum, centroidal_momentum_matrix, forward_dynamics, inverse_dynamics
 from freeflyer.errors import FreeflyerError
-from freeflyer.linkages.closing import has_loops
-from freeflyer.linkages.closure import position_limits
+from freeflyer.linkages import has_loops, position_limits
 from freeflyer.model import Model, neutral, public
 from freeflyer.plots.files import inline_svg
 from freeflyer.plots.picture import picture, png

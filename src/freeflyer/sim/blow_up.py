@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from freeflyer.errors import StepError
-from freeflyer.model.model import Model
+from freeflyer.model import Model
 from freeflyer.sim.state import EventState
 
 FASTEST = 1e8  # m/s or rad/s: beyond, a motion blows up; steps from slower states do not overflow

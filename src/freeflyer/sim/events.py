@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.contacts.steps import anchor
+from freeflyer.contacts import ConstraintSet
 from freeflyer.errors import EventError, FreeflyerError, InputError, format_value
-from freeflyer.model.inputs import choice, instance, one_row, refuse_repeated, true_or_false
+from freeflyer.model import choice, frozen_array, instance, one_row, refuse_repeated, true_or_false
 from freeflyer.sim.state import EventState
 from freeflyer.tolerances import TIME_ACCURACY, VELOCITY_TOLERANCE
 
@@ -178,22 +177,18 @@ class Change:
     constraints: ConstraintSet | None = KEEP
 
 
-def apply_event(event: Event, state: EventState) -> EventState:
-    """The state after the event's action. Errors: InputError, with the event's name, for a change that cannot be made."""
-    change = None if event.action is None else event.action(state)
-    return state if change is None else apply_change(f"the action of event {event.name!r}", change, state)
-
-
-def apply_change(what: str, change: Any, state: EventState) -> EventState:
-    """The state after a Change; `what` made it."""
+def apply_change(what: str, function: Callable[[EventState], Any] | None, state: EventState) -> EventState:
+    """The state after the Change that a function of it returns, or the state itself. Errors: InputError, that `what` returns a
+    change that cannot be made."""
+    change = None if function is None else function(state)
+    if change is None:
+        return state
     if not isinstance(change, Change):
         raise InputError(f"{what} must return a freeflyer.sim.Change or None, got {format_value(change)}")
     try:
-        q = state.q if change.q is None else _check_row(state, "q", change.q, "q")
-        v = state.v if change.v is None else _check_row(state, "v", change.v, "u")
-        equations = state.equations
-        if change.constraints is not KEEP:
-            equations = equations.with_constraints(_check_held(change.constraints, state, q))
+        q = state.q if change.q is None else frozen_array(one_row(state.model, "q", change.q, "q"))
+        v = state.v if change.v is None else frozen_array(one_row(state.model, "v", change.v, "u"))
+        equations = state.equations if change.constraints is KEEP else state.equations.under(change.constraints, q)
     except FreeflyerError as error:
         raise InputError(f"{what} returns an invalid change: {error}", t=state.t) from None
     held = equations.constraints
@@ -205,16 +200,3 @@ def apply_change(what: str, change: Any, state: EventState) -> EventState:
                 "Give the velocity after the impact, freeflyer.impact(...).v", t=state.t)  # fmt: skip
     ground = state.ground and state.ground.under(equations)
     return replace(state, equations=equations, q=q, v=v, ground=ground)
-
-
-def _check_row(state: EventState, name: str, x: Any, letter: str) -> np.ndarray:
-    found = np.array(one_row(state.model, name, x, letter))
-    found.flags.writeable = False
-    return found
-
-
-def _check_held(constraints: Any, state: EventState, q: np.ndarray) -> ConstraintSet | None:
-    if constraints is None:
-        return None
-    check_set(state.model, constraints)
-    return anchor(constraints, q)

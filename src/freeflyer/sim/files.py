@@ -14,10 +14,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 import numpy as np
 
 from freeflyer.errors import FileError, format_value
-from freeflyer.sim.batches import by_name
 from freeflyer.sim.events import Occurrence
-from freeflyer.sim.parts import PART, gather_parts
-from freeflyer.sim.run import FORMAT, PLACES, Run
+from freeflyer.sim.parts import PART, gather_parts, joined
+from freeflyer.sim.run import FORMAT, Run
 
 PACKED = (ZIP_STORED, ZIP_DEFLATED)
 LARGEST = 2**34  # bytes of a run that is read
@@ -49,10 +48,7 @@ def load(path: str | os.PathLike[str]) -> Run:
             head = json.loads(str(file["head"]))
             if head["format"] != FORMAT:
                 raise FileError(f"{str(path)!r} is a run of another format ({format_value(head['format'])}); {FORMAT!r} is read")
-            names = ["t", "q", "v", "tau", *(f"force {k}" for k in range(len(head["forces"])))]
-            names += [f"ground {k}" for k in range(len(head.get("ground", ())))]
-            names += [f"event {k} {part}" for k in range(len(head["events"])) for part in PLACES]
-            a = {name: file[name] for name in names}
+            a = {name: file[name] for name in file.files if name != "head"}
         _check_arrays(head, a)
         forces = {name: a[f"force {k}"] for k, name in enumerate(head["forces"])}
         events = tuple(
@@ -91,14 +87,12 @@ def _load_folder(folder: Path) -> Run:
 def join_pieces(pieces: Sequence[Run], cut: str | None) -> Run:
     """One run of pieces that follow each other."""
 
-    def joined(parts: list[np.ndarray | None]) -> np.ndarray:
+    def in_turn(parts: list[np.ndarray | None]) -> np.ndarray:
         known = next(x for x in parts if x is not None)
         return np.concatenate([np.full((len(p.t), *known.shape[1:]), np.nan) if x is None else x for p, x in zip(pieces, parts)])
 
-    t, q, v, tau = (joined([getattr(p, name) for p in pieces]) for name in ("t", "q", "v", "tau"))
-    return replace(pieces[-1], t=t, q=q, v=v, tau=tau, forces=by_name([p.forces for p in pieces], joined),
-                   ground=by_name([p.ground for p in pieces], joined), events=tuple(e for p in pieces for e in p.events),
-                   failure=cut or pieces[-1].failure)  # fmt: skip
+    return replace(pieces[-1], t=np.concatenate([p.t for p in pieces]), **joined(pieces, in_turn),
+                   events=tuple(e for p in pieces for e in p.events), failure=cut or pieces[-1].failure)  # fmt: skip
 
 
 def _check_arrays(head: Any, a: dict[str, np.ndarray]) -> None:

@@ -11,11 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.constrained_dynamics import impact
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import contact_points
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import surface_points
-from freeflyer.contacts.wrenches import express_at, normal_forces
+from freeflyer.contacts import ConstraintSet, Contact, contact_points, express_at, normal_forces, surface_points
 from freeflyer.dynamics.frames import frame_acceleration, frame_pose, frame_velocity
 from freeflyer.errors import EventError, InputError, format_value
 from freeflyer.model import Model, number
@@ -68,13 +64,9 @@ def unilateral_events(stance: ConstraintSet, *, height: float = 0.0) -> tuple[Ev
     return tuple(events)
 
 
-def _holds(state: EventState, contact: Contact) -> bool:
-    return state.constraints is not None and contact.name in state.constraints.names
-
-
 def _force(state: EventState, contact: Contact) -> np.ndarray:
     """(3,), in the contact's axes; NaN while it is open."""
-    if not _holds(state, contact):
+    if contact.name not in state.holding:
         return np.full(3, np.nan)
     return express_at(state.pose(contact.frame), state.forces[contact.name], "contact", contact.normal)[..., :3]
 
@@ -100,7 +92,7 @@ def _heights(contact: Contact, floor: float, state: EventState) -> np.ndarray:
 
 def _open_gap(contact: Contact, floor: float, state: EventState) -> Any:
     """m; NaN while the contact holds."""
-    return np.nan if _holds(state, contact) else _heights(contact, floor, state).min(axis=-1)
+    return np.nan if contact.name in state.holding else _heights(contact, floor, state).min(axis=-1)
 
 
 def _approach(contact: Contact, floor: float, state: EventState, v: np.ndarray) -> float:
@@ -133,7 +125,7 @@ def _make_set(stance: ConstraintSet, state: EventState, names: set[str]) -> Cons
 
 
 def _holding(stance: ConstraintSet, state: EventState) -> set[str]:
-    return {c.name for c in stance.contacts if _holds(state, c)}
+    return {c.name for c in stance.contacts if c.name in state.holding}
 
 
 def _touching(stance: ConstraintSet, floor: float, state: EventState, holding: set[str]) -> list[Contact]:
@@ -183,7 +175,7 @@ def _close(stance: ConstraintSet, floor: float, state: EventState) -> Change:
     size = state.model.mass * max(NEGLIGIBLE_CONTACT, float(np.abs(state.v).max(initial=0.0)))
     begin = holding | {c.name for c in landing}
     names, v = _exchange(stance, floor, state, begin, solve, approach, NEGLIGIBLE_CONTACT * size, NEGLIGIBLE_CONTACT)
-    after = replace(state, v=v, equations=state.equations.with_constraints(_make_set(stance, state, names)))
+    after = replace(state, v=v, equations=replace(state.equations, constraints=_make_set(stance, state, names)))
     return Change(v=v, constraints=_consistent_set(stance, floor, after, names))
 
 
@@ -191,7 +183,7 @@ def _consistent_set(stance: ConstraintSet, floor: float, state: EventState, hold
     """The set with which no contact pulls and none that touches is pressed into the plane."""
 
     def solve(names: set[str]) -> tuple[Mapping[str, np.ndarray], EventState]:
-        there = replace(state, equations=state.equations.with_constraints(_make_set(stance, state, names)))
+        there = replace(state, equations=replace(state.equations, constraints=_make_set(stance, state, names)))
         return there.forces, there
 
     def approach(contact: Contact, there: EventState) -> float:

@@ -9,16 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.contacts.description import Contact, Rolling
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import path, surface_points, widen
+from freeflyer.contacts import ConstraintSet, Contact, Rolling, path, surface_points, widen
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.model.layout import FRAMES_AT, N_PATH, PATH_AT, SET_HEADER, TABLE_AT
 from freeflyer.kernels.sim import layout as G
-from freeflyer.model import LARGEST, SMALLEST, Model, choice, finite_array, frozen_array
-from freeflyer.sim.batches import each
+from freeflyer.model import LARGEST, SMALLEST, Model, choice, finite_array, frozen_array, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +102,25 @@ def _grid(given: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if z.shape != (len(x), len(y)):
         raise InputError(f"heights must have shape {(len(x), len(y))}, for the x and y of the grid, got {z.shape}")
     return x, y, z
+
+
+def each(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) -> Any:
+    """x as a float, or as an array (...,) of such numbers, one for each robot."""
+    if np.ndim(x) == 0:
+        return number(name, x, least, most)
+    found = np.array(finite_array(name, x))
+    for k in np.flatnonzero((found < least) | (found > most))[:1]:
+        number(f"{name}[{', '.join(map(str, np.unravel_index(k, found.shape)))}]", float(found.flat[k]), least, most)
+    found.flags.writeable = False
+    return found
+
+
+def check_each(name: str, shape: tuple[int, ...], lead: tuple[int, ...]) -> None:
+    """InputError for leading axes of a number that are not those of q and v."""
+    if len(shape) > len(lead) or any(a not in (1, b) for a, b in zip(reversed(shape), reversed(lead))):
+        raise InputError(
+            f"{name} is given for robots {shape}, but q and v have leading axes {lead}: give one for all, or one for each of these",
+            name=name, shape=shape, expected=lead)  # fmt: skip
 
 
 SAME_PLACE = 1e-9  # m: points nearer than that are one

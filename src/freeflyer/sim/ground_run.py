@@ -11,17 +11,15 @@ from typing import Any
 import numpy as np
 
 from freeflyer.contacts.constrained_dynamics import project_state
-from freeflyer.contacts.description import Contact, Rolling
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts import ConstraintSet, Contact, Rolling
 from freeflyer.dynamics import frame_pose, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.entries import GROUND_STEP
 from freeflyer.kernels.sim import layout as G
-from freeflyer.model import JointInfo, Model, instance, instances
-from freeflyer.sim.batches import check_each
+from freeflyer.model import instance, instances
 from freeflyer.sim.blow_up import too_fast
-from freeflyer.sim.ground import Ground, Point, Problem, make_problem, refuse_held, touching_points
+from freeflyer.sim.ground import Ground, Point, Problem, check_each, make_problem, refuse_held, touching_points
 from freeflyer.sim.state import Equations, EventState, tree_forces
 
 DEEPEST = 1e-3  # m that points may be below the ground at the start
@@ -61,9 +59,10 @@ class GroundStepper:
         refuse_held(self.held, self.contacts)
         return make_problem(self.held, self.points, self.ground)
 
-    def settings(self, lead: tuple[int, ...]) -> np.ndarray:
-        """Settings (..., k) of steps but for their length and the impulses before."""
-        made, gravity, ground = np.zeros((*lead, self.problem.settings)), self.equations.gravity, self.ground
+    def settings(self, h: float | np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Settings (..., k) of steps of length h from mean forces `kept`."""
+        made, gravity, ground = np.zeros((*kept.shape[:-1], self.problem.settings)), self.equations.gravity, self.ground
+        made[..., G.STEP], made[..., self.problem.settings - self.problem.kept :] = h, kept
         made[..., G.GRAVITY : G.GRAVITY + 3] = self.equations.model.gravity if gravity is None else gravity
         made[..., G.HEIGHT] = ground.height if isinstance(ground.height, float | np.ndarray) else 0.0
         made[..., G.GROUND_FRICTION], made[..., G.GROUND_RESTITUTION] = ground.friction, ground.restitution
@@ -80,7 +79,7 @@ class GroundStepper:
         whole = (velocity_map(model, q) @ v[..., None])[..., 0] if model.reduction else v
         loads = equations.external(t, q, v) if callable(equations.external) else equations.external
         forces = tree_forces(model, q, tau, loads, equations.expressed)
-        settings = self._step_settings(h, kept)
+        settings = self.settings(h, kept)
         if callable(self.ground.height):
             for place in np.ndindex(kept.shape[:-1]):
                 settings[(*place, slice(G.PLANES, G.PLANES + G.PLANE_FLOATS * len(self.points)))] = self._planes(q[place]).ravel()
@@ -95,11 +94,6 @@ class GroundStepper:
         step = self._steps(found, 1)[0]
         q_next, v_next = self._settled(step.q, step.v)
         return step._replace(q=q_next, v=v_next)
-
-    def _step_settings(self, h: float | np.ndarray, kept: np.ndarray) -> np.ndarray:
-        settings = self.settings(kept.shape[:-1])
-        settings[..., G.STEP], settings[..., self.problem.settings - self.problem.kept :] = h, kept
-        return settings
 
     def _steps(self, found: tuple[np.ndarray, ...], count: int) -> list[Step]:
         """What a call gives, sample by sample."""
@@ -121,7 +115,7 @@ class GroundStepper:
         count = max(1, min(most, MOST_BYTES // size))
         if (count, between) not in self._problems:
             self._problems[count, between] = problem.of_steps(count, between)
-        given, frames = (q, v, state.tau, self._step_settings(h, kept)), self._problems[count, between]
+        given, frames = (q, v, state.tau, self.settings(h, kept)), self._problems[count, between]
         try:
             found = evaluate(GROUND_STEP, equations.model, given, ("q", "v", "tau", "settings"), frames=frames)  # type: ignore[arg-type]
         except InputError:
@@ -210,14 +204,10 @@ def ground_stepper(equations: Equations, ground: object, contacts: object, q: np
         place = tuple(map(int, np.unravel_index(int(depths.argmax()), depths.shape)))
         where = f"robot {list(place)}" if place else "the robot"
         tree, x = made.held.model, q[place]
-        joint = next((j.name for j in tree.joints if j.nv == j.nq == 1 and _beyond(tree, j, x) >= depth), "")
+        low, high = tree.position_lower, tree.position_upper
+        joint = next((j.name for j in tree.joints if j.nv == j.nq == 1
+                      and max(low[j.iv] - x[j.iq], x[j.iq] - high[j.iv]) >= depth), "")  # fmt: skip
         if joint:
             raise InputError(f"joint {joint!r} of {where} begins {depth:.3g} (rad or m) beyond its limit: move it", joint=joint)
         raise InputError(f"{where} begins {depth:.3g} m below the ground: lift it", depth=depth)
     return made
-
-
-def _beyond(model: Model, joint: JointInfo, q: np.ndarray) -> float:
-    """How far a joint is beyond its limits, rad or m."""
-    x = float(q[joint.iq])
-    return max(model.position_lower[joint.iv] - x, x - model.position_upper[joint.iv])

@@ -16,10 +16,10 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model import LARGEST_SEED, Model, finite_array, finite_row, instance, number, true_or_false, whole_number
-from freeflyer.sim.batches import Place
 from freeflyer.tolerances import MAX_DELAY
 
 Forces = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+Place = slice | int  # of the first leading axis: robots beside each other, or a single one without that axis
 
 
 class InputLaw(namedtuple("InputLaw", "tau held constant", defaults=(False,))):

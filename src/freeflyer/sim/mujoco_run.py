@@ -11,15 +11,14 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import Expressed, expression, frame_pose, velocity_map
 from freeflyer.errors import InputError, StepError
-from freeflyer.model import configuration_to_mujoco, finite_array, finite_row, instance, positive, public
-from freeflyer.model.readers.mjcf.gate import collected_warnings
-from freeflyer.model.states import velocities as V
+from freeflyer.model import (
+    collected_warnings, configuration_to_mujoco, finite_array, finite_row, instance, positive, public, velocities as V)
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.inputs import Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant, Touches
 from freeflyer.sim.mujoco_spec import FLOOR
 from freeflyer.sim.records import Recorder, sample_count
-from freeflyer.sim.run import Run, digest
+from freeflyer.sim.run import Run
 from freeflyer.sim.state import NO_FORCES, Loads, tree_forces
 from freeflyer.spatial._series import cross
 
@@ -85,7 +84,8 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
                 q, v = _state(plant)
                 tau = input_law.tau(t, *senses.see(k, q, v))
                 loads = external(t, q, v) if callable(external) else external
-                plant.data.qfrc_applied[:] = _applied_forces(plant, q, tau, loads, expressed)
+                forces = tree_forces(model, q, tau, loads, expressed)
+                plant.data.qfrc_applied[:] = V.forces_to_theirs(plant.places.velocities, q, forces)
                 _set_servo_targets(plant, wanted, t)
                 step = mujoco.mj_step if k < count else mujoco.mj_forward  # forces of a step are those at q
                 step(plant.mj_model, plant.data)
@@ -132,11 +132,6 @@ def _state(plant: Plant) -> tuple[np.ndarray, np.ndarray]:
     model, q = plant.model, plant.q
     v = V.motion_to_ours(plant.places.velocities, q, plant.data.qvel)
     return q, v[..., model.reduction.split.independent] if model.reduction else v
-
-
-def _applied_forces(plant: Plant, q: np.ndarray, tau: np.ndarray, loads: Any, expressed: Expressed) -> np.ndarray:
-    """qfrc_applied (nv of MuJoCo,)."""
-    return V.forces_to_theirs(plant.places.velocities, q, tree_forces(plant.model, q, tau, loads, expressed))
 
 
 def _targets(plant: Plant, targets: Any, q: np.ndarray) -> Targets:
@@ -190,7 +185,7 @@ class _Record(Recorder):
     """The record of a plant; wrenches on its feet, in their frames' axes at their origins, are found for all samples at once."""
 
     def __init__(self, plant: Plant, settings: Mapping[str, Any], q: np.ndarray) -> None:
-        super().__init__(plant.model, settings, digest(plant.model), q)
+        super().__init__(plant.model, settings, q)
         self.plant, self.touches = plant, Touches(plant)
 
     def _made(self, failure: str | None) -> Run:

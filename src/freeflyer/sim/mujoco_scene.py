@@ -16,16 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts import Contact, feet_by_name
-from freeflyer.contacts.sets.tables import surface_points
+from freeflyer.contacts import Contact, feet_by_name, surface_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.model.build import compile_description as compile_description
-from freeflyer.model import Model, Places, configuration_to_mujoco, merge_fixed, mujoco_places, public, remembered, rigid_groups
-from freeflyer.model.inputs import instance, number, one_row, refuse_repeated
-from freeflyer.model.load import with_base
-from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
-from freeflyer.model.writers.mjcf import to_mjcf
+from freeflyer.model import (
+    Model, Places, collected_warnings, compile_description, compile_model, configuration_to_mujoco, instance, merge_fixed,
+    mujoco_places, number, one_row, public, refuse_repeated, remembered, rigid_groups, spec_with_shapes, to_mjcf, with_base)
 from freeflyer.sim.mujoco_spec import Servos, add_floor, add_servos, add_shapes, add_spheres, for_simulator, only_feet_touch
 from freeflyer.spatial import se3
 from freeflyer.spatial._series import cross

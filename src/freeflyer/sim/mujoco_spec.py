@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.sets.tables import surface_points
+from freeflyer.contacts import Contact, surface_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages import constraint_jacobian, constraint_residual, partition
-from freeflyer.model import SMALLEST, Model, compile_description, number, placement, positive, rigid_groups, true_or_false
-from freeflyer.model.description import POINT, Loop
+from freeflyer.model import (
+    POINT, SMALLEST, Loop, Model, compile_description, number, placement, positive, rigid_groups, true_or_false)
 from freeflyer.model.readers.mjcf.meshes import collides, delete
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.tolerances import IDLE_RATIO, PLANT_LOOP_GAP

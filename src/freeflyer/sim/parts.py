@@ -14,10 +14,9 @@ import numpy as np
 from freeflyer.dynamics.integrators import SCHEMES
 from freeflyer.errors import InputError
 from freeflyer.progress import no_progress, part_of
-from freeflyer.sim.batches import Place, by_name, taken
 from freeflyer.sim.blow_up import NONE_LEFT
 from freeflyer.sim.events import Occurrence
-from freeflyer.sim.inputs import PartSensing, Sensing, is_table
+from freeflyer.sim.inputs import PartSensing, Place, Sensing, is_table
 from freeflyer.sim.records import record_folder, sample_count, stride
 from freeflyer.sim.run import Run
 
@@ -94,12 +93,7 @@ def _last_samples(runs: list[Run], folder: Path | None) -> list[Run]:
     if folder is None:
         return runs
     end = np.array([max(run.t[-1] for run in runs)])
-
-    def last(table: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {name: x[-1:] for name, x in table.items()}
-
-    return [replace(run, t=end, q=run.q[-1:], v=run.v[-1:], tau=run.tau[-1:], forces=last(run.forces), ground=last(run.ground))
-            for run in runs]  # fmt: skip
+    return [replace(run, t=end, **joined([run], lambda values: values[0][-1:])) for run in runs]
 
 
 def gather_parts(runs: Sequence[Run], names: Sequence[str]) -> Run:
@@ -123,6 +117,14 @@ def grid(given: Mapping[str, Any], count: int) -> np.ndarray:
     """Times of the samples that are kept."""
     kept = np.r_[np.arange(0, count, stride(given.get("every"), float(given["dt"]))), count]
     return np.minimum(kept * float(given["dt"]), float(given["duration"]))
+
+
+def taken(x: Any, axes: int, lead: tuple[int, ...], place: Place) -> Any:
+    """A part of x, whose last `axes` axes belong to one robot; what all robots share stays."""
+    if np.ndim(x) - axes < len(lead):
+        return x
+    x = np.asarray(x)
+    return np.broadcast_to(x, (*lead, *x.shape[len(lead) :]))[place]
 
 
 def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Place,
@@ -149,6 +151,15 @@ def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Pl
     return made
 
 
+def joined(runs: Sequence[Any], join: Callable[[list[Any]], np.ndarray]) -> dict[str, Any]:
+    """q, v, tau, forces, ground of one run: what `join` makes of the arrays in all, None where a run has no force of a name."""
+    found: dict[str, Any] = {name: join([getattr(run, name) for run in runs]) for name in ("q", "v", "tau")}
+    for word in ("forces", "ground"):
+        tables = [getattr(run, word) for run in runs]
+        found[word] = {name: join([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
+    return found
+
+
 def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], times: np.ndarray, alone: bool) -> Run:
     """The run of a batch from those of its parts at `places` of the first axis. alone: a part that ends early has NaN from there
     on; otherwise the first failure ends all."""
@@ -157,7 +168,7 @@ def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], 
     count = max(right) if alone or not going else min(going)
     longest = runs[right.index(count)]
 
-    def joined(values: Sequence[np.ndarray | None]) -> np.ndarray:
+    def beside(values: Sequence[np.ndarray | None]) -> np.ndarray:
         known = next(x for x in values if x is not None)
         own = known.shape[1 + len(lead) - (1 if isinstance(places[0], int) else 0) :]
         found = np.full((count, *lead, *own), np.nan)
@@ -168,10 +179,7 @@ def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], 
 
     failures = [f"{_named(place)}: {run.failure}" for place, run, n in zip(places, runs, right) if run.failure and n <= count]
     events = sorted((e for run, place in zip(runs, places) for e in _moved(run.events, place)), key=lambda e: e.t)
-    q, v, tau = (joined([getattr(run, name) for run in runs]) for name in ("q", "v", "tau"))
-    return replace(
-        longest, t=longest.t[:count], q=q, v=v, tau=tau, forces=by_name([run.forces for run in runs], joined), events=tuple(events),
-        failure="; ".join(failures) or None, ground=by_name([run.ground for run in runs], joined))  # fmt: skip
+    return replace(longest, t=longest.t[:count], **joined(runs, beside), events=tuple(events), failure="; ".join(failures) or None)
 
 
 def _named(place: Place) -> str:

@@ -17,7 +17,7 @@ from freeflyer.files import check_path
 from freeflyer.model import Model, positive
 from freeflyer.sim.blow_up import Survivors
 from freeflyer.sim.events import Occurrence
-from freeflyer.sim.run import Run, write_run
+from freeflyer.sim.run import Run, digest, write_run
 
 PIECE = 2**26  # bytes of samples that wait for being written
 MOST_SAMPLES = 10**8  # all are kept
@@ -31,9 +31,9 @@ class Recorder:
     """Lists that grow with the run, or a folder that does; arrays of a batch are made at once. q: where the robots begin. every:
     one of how many samples is kept, besides the last one. steps: of the whole run."""
 
-    def __init__(self, model: Model, settings: Mapping[str, Any], digest: str, q: np.ndarray, every: int = 1,
-                 folder: Path | None = None, steps: int = 0) -> None:  # fmt: skip
-        self.model, self.settings, self.digest, self.every, self.folder = model, settings, digest, every, folder
+    def __init__(self, model: Model, settings: Mapping[str, Any], q: np.ndarray, every: int = 1, folder: Path | None = None,
+                 steps: int = 0) -> None:  # fmt: skip
+        self.model, self.settings, self.every, self.folder = model, settings, every, folder
         self.survivors, self.arrays = Survivors(q), dict[str, np.ndarray]()
         self.rows = steps // every + 2 if q.ndim > 1 and folder is None else 0
         self.rows = self.rows if self.rows * q.size < MOST_NUMBERS else 0
@@ -109,12 +109,13 @@ class Recorder:
 
     def _made(self, failure: str | None) -> Run:
         t, q, v, tau, forces, facts = zip(*self.samples)
-        taus = np.zeros((len(t), *v[0].shape))  # takes no memory until it is written
+        each = *v[0].shape[:-1], tau[0].shape[-1]  # servos of a closed robot in MuJoCo act on all of its joints
+        taus = np.zeros((len(t), *each))  # takes no memory until it is written
         if any(x.any() for x in {id(x): x for x in tau}.values()):
-            taus[:] = tau if q[0].ndim == 1 else [np.broadcast_to(x, v[0].shape) for x in tau]  # which may be the same for all
+            taus[:] = tau if q[0].ndim == 1 else [np.broadcast_to(x, each) for x in tau]  # which may be the same for all
         return Run(
             np.array(t), self._column("q", q), self._column("v", v), taus, self._columns(FORCE, forces), tuple(self.events),
-            self.survivors.failure(failure), dict(self.settings), self.model.name, self.digest, self._columns(FACT, facts),
+            self.survivors.failure(failure), dict(self.settings), self.model.name, digest(self.model), self._columns(FACT, facts),
             self.model)  # fmt: skip
 
     def _column(self, name: str, values: Sequence[Any]) -> np.ndarray:

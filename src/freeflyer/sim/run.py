@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.forces import wrenches_in
-from freeflyer.contacts.wrenches import ContactExpressed
+from freeflyer.contacts import ConstraintSet, ContactExpressed, wrenches_in
 from freeflyer.errors import InputError, format_value
 from freeflyer.files import write_atomically
 from freeflyer.model import Model, instance

@@ -12,7 +12,7 @@ import numpy as np
 
 from freeflyer.errors import MissingExtraError
 from freeflyer.files import write_atomically
-from freeflyer.model.model import Model
+from freeflyer.model import Model
 from freeflyer.shown import Drawn
 
 POSE = ("x", "y", "z", "qx", "qy", "qz", "qw")
@@ -89,11 +89,15 @@ def state_columns(model: Model | None, t: np.ndarray, q: np.ndarray, v: np.ndarr
                   forces: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:  # fmt: skip
     """Columns of the samples of a motion; entries are numbered where the model is not known."""
     q_names = [f"{k}" for k in range(q.shape[-1])] if model is None else position_names(model)
-    v_names = [f"{k}" for k in range(v.shape[-1])] if model is None else velocity_names(model)
+
+    def v_names(x: np.ndarray) -> list[str]:
+        n = x.shape[-1]
+        return list(map(str, range(n))) if model is None else velocity_names(model if n == model.nv else model.tree)
+
     columns = {"t": t, **{f"q {name}": q[..., k] for k, name in enumerate(q_names)}}
-    columns |= {f"v {name}": v[..., k] for k, name in enumerate(v_names)}
+    columns |= {f"v {name}": v[..., k] for k, name in enumerate(v_names(v))}
     if tau is not None:
-        columns |= {f"tau {name}": tau[..., k] for k, name in enumerate(v_names)}
+        columns |= {f"tau {name}": tau[..., k] for k, name in enumerate(v_names(tau))}
     for foot, wrench in (forces or {}).items():
         columns |= {f"force {foot}.{part}": wrench[..., k] for k, part in enumerate(WRENCH)}
     return columns

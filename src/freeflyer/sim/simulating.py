@@ -11,23 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact, Rolling
-from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.contacts.steps import anchor
+from freeflyer.contacts import ConstraintSet, Contact, Rolling
+from freeflyer.dynamics import Expressed, expression, leading_axes
 from freeflyer.dynamics.integrators import States
-from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
 from freeflyer.model import Model, check_configuration, finite_row, gravity_rows, gravity_vector, instances, positive, public, row
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.batches import check_each
 from freeflyer.sim.blow_up import too_fast
 from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events, quiet_steps
-from freeflyer.sim.ground import Ground
+from freeflyer.sim.ground import Ground, check_each
 from freeflyer.sim.ground_run import OnGround, ground_stepper
-from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensing, make_input_law
+from freeflyer.sim.inputs import InputLaw, Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.parts import Executor, in_parts, spread
 from freeflyer.sim.records import Recorder, record_folder, sample_count, stride
-from freeflyer.sim.run import Run, check_run, digest
+from freeflyer.sim.run import Run, check_run
 from freeflyer.sim.state import Equations, EventState, Loads
 from freeflyer.sim.stretch import Stepper, Stretch, meets_singular_posture, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
@@ -108,10 +105,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     count = sample_count(h, positive("duration", duration))
     q0, v0 = np.array(row(model, "q", q, "q")), np.array(finite_row(model, "v", v, "u"))
     check_configuration(model, "q", q0, "q")
-    try:
-        lead = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1])
-    except ValueError:
-        raise InputError(f"the leading axes of q and v do not broadcast together: {q0.shape} and {v0.shape}") from None
+    lead = leading_axes((q0, v0), (1, 1), ("q", "v"))
     q0, v0 = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q0, v0))
     if gravity is not None:
         gravity = np.array(gravity_rows(gravity) if np.ndim(gravity) > 1 else gravity_vector(gravity))
@@ -142,7 +136,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
         "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every),
         "height": ground.height if ground is not None and isinstance(ground.height, float) else 0.0}  # fmt: skip
-    keeper = Recorder(model, settings, digest(model), q0, kept, record_folder(record), count)
+    keeper = Recorder(model, settings, q0, kept, record_folder(record), count)
     return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
@@ -155,7 +149,8 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
     while k <= count:
         t = min(k * dt, duration)
         try:
-            law = _law(input_law, senses.see(k, q, v), t)
+            seen = senses.see(k, q, v)
+            law = partial(_held, input_law.tau(t, *seen)) if input_law.held else input_law.tau
             last = min(dt, duration - t) if k == count - 1 else dt  # where the run ends, too, the ground shows its forces
             state = EventState(equations, t, q, v, law, ground and ground._replace(h=last))
             if k == 0:
@@ -216,35 +211,28 @@ def _held(tau: np.ndarray, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray
     return tau
 
 
-def _law(input_law: InputLaw, seen: tuple[np.ndarray, np.ndarray], t: float) -> Forces:
-    """The forces from the time t on: the law itself, or its value at t, held."""
-    return partial(_held, input_law.tau(t, *seen)) if input_law.held else input_law.tau
-
-
 def _apply_start_events(events: tuple[Event, ...], state: EventState, record: Recorder) -> EventState:
     """The state after changes by events at the begin of a simulation."""
     for event in events:
-        change = None if event.start is None else event.start(state)
-        if change is not None:
-            before, state = state, apply_change(f"the start of event {event.name!r}", change, state)
-            holding = () if state.constraints is None else state.constraints.names
-            record.events.append(Occurrence(START, state.t, before.q, before.v, state.v, holding))
+        before, state = state, apply_change(f"the start of event {event.name!r}", event.start, state)
+        if state is not before:
+            record.events.append(Occurrence(START, state.t, before.q, before.v, state.v, state.holding))
     return state
 
 
 def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
     """The equations with their set held somewhere; InputError for a start that violates it."""
+    equations = equations.under(equations.constraints, q)
     constraints = equations.constraints
     if constraints is None:
         return equations
-    check_set(equations.model, constraints)
-    equations = equations.with_constraints(anchor(constraints, q))
-    gap = np.abs(equations.without_rolling.residual(q)) if equations.without_rolling.names else np.zeros(0)
+    placed = replace(constraints, rolling=())  # what rolls holds velocities alone
+    gap = np.abs(placed.residual(q)) if placed.names else np.zeros(0)
     rate = np.abs((constraints.jacobian(q) @ v[..., None])[..., 0])
     speed = max(1.0, float(np.abs(v).max(initial=0.0)))
     for what, values, size, cure in (("q", gap, 1.0, "project_configuration"), ("v", rate, speed, "project_velocity")):
         if values.max(initial=0.0) > VELOCITY_TOLERANCE * size:
-            names = equations.without_rolling.row_names if what == "q" else constraints.row_names
+            names = placed.row_names if what == "q" else constraints.row_names
             row_name = names[int(values.argmax()) % values.shape[-1]]
             raise InputError(
                 f"{what} violates the constraints: row {row_name!r} by {values.max():.3g}. Start from freeflyer.{cure}(...)",

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_state
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.steps import compiled_steps
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
+from freeflyer.contacts import ConstraintSet, check_set
+from freeflyer.contacts.steps import anchor, compiled_steps
 from freeflyer.dynamics import Expressed, Wrenches, forward_dynamics, frame_pose, load_forces
-from freeflyer.model.model import Model
+from freeflyer.model import Model
 
 Loads = Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]
 NO_FORCES: Mapping[str, np.ndarray] = {}
@@ -73,6 +73,11 @@ class EventState:
         """The set that holds at this time."""
         return self.equations.constraints
 
+    @property
+    def holding(self) -> tuple[str, ...]:
+        """Names of the constraints that hold."""
+        return () if self.constraints is None else self.constraints.names
+
     @cached_property
     def tau(self) -> np.ndarray:
         return self.law(self.t, self.q, self.v)
@@ -120,10 +125,6 @@ class Equations:
     expressed: Expressed = "body"
     gravity: ArrayLike | None = None
 
-    def accelerations(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """(..., nv)."""
-        return self.solve(t, q, v, tau)[0]
-
     def solve(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
         """Accelerations, and the wrenches {name: (..., 6)} of the constraints, in their frames' axes."""
         loads: Any = {"external": self.external(t, q, v) if callable(self.external) else self.external}
@@ -139,16 +140,9 @@ class Equations:
             return None
         return compiled_steps(self.model, integrator, self.gravity, self.constraints)
 
-    def project(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest state that the constraints admit: the drift of a step is removed."""
-        return (q, v) if self.constraints is None else project_state(self.model, q, v, self.constraints)
-
-    def with_constraints(self, constraints: ConstraintSet | None) -> Equations:
-        """The same, another set holding."""
+    def under(self, constraints: Any, q: np.ndarray) -> Equations:
+        """The same under another set, or none, held at q if nowhere else. Errors: as check_set."""
+        if constraints is not None:
+            check_set(self.model, constraints)
+            constraints = anchor(constraints, q)
         return replace(self, constraints=constraints)
-
-    @cached_property
-    def without_rolling(self) -> ConstraintSet:
-        """The set without what rolls, which holds velocities alone."""
-        assert self.constraints is not None
-        return replace(self.constraints, rolling=())

@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.contacts.constrained_dynamics import project_state
 from freeflyer.dynamics.integrators import SCHEMES, steps_of
 from freeflyer.dynamics.manifold import integrate, integrate_derivatives, quaternion_blocks
 from freeflyer.errors import EventError, FreeflyerError, StepError
 from freeflyer.linkages.closing import meets_singularity
 from freeflyer.model import Model, choice, frozen_array, number
 from freeflyer.sim.blow_up import Survivors, too_fast
-from freeflyer.sim.events import Event, Occurrence, apply_event, locate, quiet_steps
+from freeflyer.sim.events import Event, Occurrence, apply_change, locate, quiet_steps
 from freeflyer.sim.inputs import Forces
 from freeflyer.sim.state import EventState
 from freeflyer.tolerances import CHATTER_TIME, QUARTER_TURN, SHORTEST_STEP_RATIO, SIMULTANEOUS_RATIO
@@ -139,10 +140,11 @@ class Stretch:
             return EventState(equations, state.t + h, frozen_array(taken.q[..., 0, :]), frozen_array(taken.v[..., 0, :]), law)
 
         def a(s: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-            return state.a if x is state.q else equations.accelerations(s, x, y, law(s, x, y))
+            return state.a if x is state.q else equations.solve(s, x, y, law(s, x, y))[0]
 
         q, v = self.stepper.advance(equations.model, a, state.t, state.q, state.v, h)
-        q, v = (q, v) if too_fast(v) else equations.project(q, v)
+        if equations.constraints is not None and not too_fast(v):  # the drift of the step is removed
+            q, v = project_state(equations.model, q, v, equations.constraints)
         q.flags.writeable = v.flags.writeable = False  # a controller that writes to what it is shown changes nothing
         return EventState(equations, state.t + h, q, v, law)
 
@@ -164,9 +166,9 @@ class Stretch:
             if settled and event.action is None:
                 continue
             self._refuse_chatter(self.record[known:], event, state, t0)
-            q, v, state = state.q, state.v, state if settled else apply_event(event, state)
-            holding = () if state.constraints is None else state.constraints.names
-            self.record.append(Occurrence(event.name, state.t, q, v, state.v, holding))
+            q, v, action = state.q, state.v, None if settled else event.action
+            state = apply_change(f"the action of event {event.name!r}", action, state)
+            self.record.append(Occurrence(event.name, state.t, q, v, state.v, state.holding))
             if event.terminal:
                 return state, True
         return state, False
@@ -219,7 +221,7 @@ class Stepper:
 
         if h < 64.0 * np.spacing(max(abs(t), abs(t + h))):  # below the resolution of these methods
             return _fixed("explicit", model, a, t, q, v, h)
-        n, calls, end = model.nv, 0, t + h
+        n, calls, end, turning = model.nv, 0, t + h, quaternion_blocks(model.tree)
         turns = np.concatenate([np.zeros(0, int), *(np.arange(at.stop - 3, at.stop) for at, _ in quaternion_blocks(model))])
 
         def rates(s: float, y: np.ndarray) -> np.ndarray:
@@ -230,7 +232,8 @@ class Stepper:
                     f"{MOST_EVALUATIONS} evaluations are not enough for {h:g} s: allow larger errors (rtol, atol), or take an "
                     'implicit integrator ("radau")')
             x, u = y[:n], y[n:]
-            return np.concatenate([coordinate_rates(model, q, x, u), a(s, integrate(model, q, x), u)])
+            coordinate_rates = np.linalg.solve(integrate_derivatives(model, q, x).ddv, u) if turning else u
+            return np.concatenate([coordinate_rates, a(s, integrate(model, q, x), u)])
 
         def turned(s: float, y: np.ndarray) -> float:
             return float(np.abs(y[turns]).max(initial=0.0)) - QUARTER_TURN
@@ -247,13 +250,6 @@ class Stepper:
             t, y = float(found.t[-1]), found.y[:, -1]
             q, v = integrate(model, q, y[:n]), y[n:].copy()
         return q, v
-
-
-def coordinate_rates(model: Model, q: np.ndarray, x: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """x' (nv,) with which q (+) x moves at v (nv,)."""
-    if not quaternion_blocks(model.tree):
-        return v
-    return np.linalg.solve(integrate_derivatives(model, q, x).ddv, v)
 
 
 def stepper_of(integrator: object, rtol: Any, atol: Any) -> Stepper:

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.contacts import ConstraintSet, complete_feet
 from freeflyer.contacts.constrained_dynamics import ConstrainedDynamics
-from freeflyer.contacts.feet import complete_feet
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control import ControlRun, ControlSolution
 from freeflyer.errors import check_name
 from freeflyer.model.description import describe_base

@@ -8,13 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import set_fields, set_numbers
 from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.decoupling import decouple, frame_map
 from freeflyer.decoupling.orientation import coordinate_owners
 from freeflyer.dynamics import center_of_mass, gravity_forces
 from freeflyer.errors import InputError
-from freeflyer.model import SMALLEST, Model, instance, one_row, shaped
+from freeflyer.model import SMALLEST, Model, instance, one_row, set_fields, set_numbers, shaped
 from freeflyer.model.validate import ONE_DOF
 
 

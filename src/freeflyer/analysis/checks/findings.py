@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.analysis.checks.laws import Identity
 from freeflyer.errors import FreeflyerError
-from freeflyer.linkages.closing import close_loops
-from freeflyer.linkages.rows import constraint_residual
+from freeflyer.linkages import close_loops, constraint_residual
 from freeflyer.model import Model, neutral, one_row
 from freeflyer.tables import Table
 from freeflyer.tolerances import CLOSED_GAP

@@ -4,19 +4,19 @@ Most cycles have no active limit. So their rows are first taken as equations, wh
 rows, it is the answer. Limits that were active in the cycle before are equations, too, if all equations were met; then multipliers
 of the right sign prove the answer. Else rounds of an active set begin."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, row_width, store, workspace, zero_entries
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.contacts.rows import item_int, table_int
 from freeflyer.kernels.control.equations import keeps, solve_equations
 from freeflyer.kernels.control.layout import (
-    ALL_JOINTS, AT_ONCE, BY_ROUNDS, CONSTANTS_AT, CONTACTS_ROW, CONTRADICTED, FORCE_METRIC, FORM, FRAMES_AT, IN_TWO_PARTS, LAST_ROW,
-    LEVELS_AT, N_ALPHA, N_CONTACTS, N_FORCES, N_FREE, N_HARD_ROWS, N_LOOP_ROWS, N_MOTORS, N_ROWS, N_UNKNOWNS, N_VELOCITIES, RAN_OUT,
+    ALL_JOINTS, AT_ONCE, BY_ROUNDS, CONSTANTS_AT, CONTACTS_ROW, CONTRADICTED, FORCE_METRIC, FORM, IN_TWO_PARTS, LAST_ROW, LEVELS_AT,
+    N_ALPHA, N_CONTACTS, N_FORCES, N_FREE, N_HARD_ROWS, N_LOOP_ROWS, N_MOTORS, N_ROWS, N_UNKNOWNS, N_VELOCITIES, RAN_OUT,
     ROUNDS, SET_AT, SPLIT_AT, WAY)
 from freeflyer.kernels.control.program_rows import motor_coordinate, put_motor_row, put_program_rows
 from freeflyer.kernels.control.state_terms import part_of, state_terms
 from freeflyer.kernels.control.two_parts import NOT_SPLIT, SPLIT_UNMET, in_two_parts
 from freeflyer.kernels.linkages.blocks import linkage_int
 from freeflyer.kernels.math.dense import copy_rows
-from freeflyer.kernels.model.layout import INDEPENDENTS_AT, ITEM_FIRST_ROW, ITEM_ROWS, N_ITEM_ROWS, N_V
+from freeflyer.kernels.model.layout import INDEPENDENTS_AT, ITEM_FIRST_ROW, ITEM_ROWS, N_ITEM_ROWS
 from freeflyer.kernels.optimization.condensation import put_optimum
 from freeflyer.kernels.optimization.hierarchy import solve_hierarchy
 from freeflyer.kernels.optimization.residuals import row_product
@@ -26,18 +26,13 @@ ACTIVE, EQUAL, FREE = 1.0, 2.0, 0.0  # what a row that is held at a limit, an eq
 
 
 @kernel
-def program(topology, parameters, q, u, loads, numbers, A, lower, upper, M, linear, h, inertia, mapped, momentum, axes, unit):
-    """A (rows, unknowns), lower and upper (rows,) of what is asked at a state, and the terms from which torques follow."""
-    nv, nu, n = load_int(topology, N_V), table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA)
-    rows, f = table_int(topology, N_LOOP_ROWS) + table_int(topology, N_FORCES), table_int(part_of(topology, FRAMES_AT), 0)
-    v, gamma, G = workspace(q, nv + 8), workspace(q, nv + 8), workspace(q, nv * row_width(q, nu) + 8)
-    J, drift, center = workspace(q, rows * n + 8), workspace(q, rows + 8), workspace(q, 3 * n + 8)
-    centroidal, poses, motions = workspace(q, 16), workspace(q, 16 * f + 8), workspace(q, 12 * f + 8)
-    jacobians = workspace(q, 6 * f * n + 8)
-    state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inertia, h, mapped, J, drift, axes, unit, momentum,
-                center, centroidal, poses, motions, jacobians)  # fmt: skip
-    put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, h, mapped, J, drift, axes, momentum, center,
-                     centroidal, poses, motions, jacobians, A, lower, upper)  # fmt: skip
+def program(topology, parameters, q, u, loads, numbers, A, lower, upper, unit):
+    """A (rows, unknowns), lower and upper (rows,) of what is asked at a state. Terms from which torques follow: M and linear of the
+    energy, (inertia, h, mapped) of the equations of motion, the momentum matrix."""
+    terms = state_terms(topology, parameters, q, u, loads, unit)
+    put_program_rows(topology, parameters, q, u, numbers, terms, A, lower, upper)
+    _, (M, linear), equations, _, body = terms
+    return M, linear, equations, body[0]
 
 
 def put_metric(topology, parameters, M, linear, H, g):
@@ -55,10 +50,7 @@ def control_program(topology, parameters, q, u, loads, numbers, A, lower, upper,
     """The program of a state: lower <= A x <= upper, least 1/2 x^T H x + g^T x; torques are motors x + h, motors (., unknowns).
     unit (rows of contacts, 6): as `set_rows`."""
     nu, n, N, k = tuple(table_int(topology, of) for of in (N_VELOCITIES, N_ALPHA, N_UNKNOWNS, N_FORCES))
-    M, linear, bias = workspace(q, n * n + 8), workspace(q, n + 8), workspace(q, nu + 8)
-    inertia, mapped, momentum = workspace(q, nu * n + 8), workspace(q, k * nu + 8), workspace(q, 6 * n + 8)
-    axes = workspace(q, 9 * table_int(topology, N_CONTACTS) + 8)
-    program(topology, parameters, q, u, loads, numbers, A, lower, upper, M, linear, bias, inertia, mapped, momentum, axes, unit)
+    M, linear, (inertia, bias, mapped), _ = program(topology, parameters, q, u, loads, numbers, A, lower, upper, unit)
     put_metric(topology, parameters, M, linear, H, g)
     for i in range(table_int(topology, N_MOTORS)):
         c = motor_coordinate(topology, i)
@@ -168,13 +160,11 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
     loads (velocities,): generalised forces that are added to the bias forces; numbers: of tasks, of users' rows; weights (rows,).
     guess (rows,), start (unknowns,): held rows and unknowns of an earlier cycle, zeros and infinite if there was none."""
     nu, n, N, k = tuple(table_int(topology, of) for of in (N_VELOCITIES, N_ALPHA, N_UNKNOWNS, N_FORCES))
-    rows, items = table_int(topology, N_ROWS), table_int(topology, N_CONTACTS)
+    rows = table_int(topology, N_ROWS)
     A, lower, upper = workspace(q, rows * N + 16), workspace(q, rows + 8), workspace(q, rows + 8)
-    M, linear, h = workspace(q, n * n + 8), workspace(q, n + 8), workspace(q, nu + 8)
-    inertia, mapped, momentum = workspace(q, nu * n + 8), workspace(q, k * nu + 8), workspace(q, 6 * n + 8)
-    axes, unit, found = workspace(q, 9 * items + 8), workspace(q, 6 * k + 8), workspace(q, N + 16)
+    unit, found = workspace(q, 6 * k + 8), workspace(q, N + 16)
     zero_entries(from_entry(A, rows * N), 16)
-    program(topology, parameters, q, u, loads, numbers, A, lower, upper, M, linear, h, inertia, mapped, momentum, axes, unit)
+    M, linear, (inertia, h, mapped), momentum = program(topology, parameters, q, u, loads, numbers, A, lower, upper, unit)
     way, rounds, ran_out = BY_ROUNDS, 0.0, 0.0
     active = False
     for i in range(rows):

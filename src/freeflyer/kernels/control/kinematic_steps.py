@@ -8,22 +8,14 @@ from freeflyer.kernels.backend import copy_entries, kernel, load, load_int, rele
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.cycle import program, solve_rounds
 from freeflyer.kernels.control.layout import (
-    ALONE, BEFORE, CLOSED, CONTRACTION, ENDED, FORM, GAP, GOING, LEVELS_AT, LONGEST, MOST, N_ALPHA, N_HARD_ROWS, N_ROWS, N_UNKNOWNS,
-    N_VELOCITIES, REFUSED, SQUARE, STATE, STEPS, TOLERANCE, UPTO, USED)
+    ALONE, BEFORE, CLOSED, CONTRACTION, ENDED, FORM, GAP, GOING, LEVELS_AT, LONGEST, MOST, N_HARD_ROWS, N_ROWS, N_UNKNOWNS, REFUSED,
+    SQUARE, STATE, STEPS, TOLERANCE, UPTO, USED)
 from freeflyer.kernels.control.state_terms import part_of
 from freeflyer.kernels.linkages.steps import move_closed
 from freeflyer.kernels.model.joints.kinds import integrate
 from freeflyer.kernels.model.layout import N_Q
 
 FAR = float("inf")
-
-
-def put_kinematic_rows(topology, parameters, q, rest, numbers, A, lower, upper):
-    """A (rows, n), lower, upper (rows,) of a step from q."""
-    n, nu = table_int(topology, N_ALPHA), table_int(topology, N_VELOCITIES)
-    M, linear, h = workspace(q, n * n + 8), workspace(q, n + 8), workspace(q, nu + 8)
-    inertia, momentum, none = workspace(q, nu * n + 8), workspace(q, 6 * n + 8), workspace(q, 8)
-    program(topology, parameters, q, rest, rest, numbers, A, lower, upper, M, linear, h, inertia, none, momentum, none, none)
 
 
 @kernel
@@ -63,12 +55,12 @@ def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, 
     N, rows, hard, nq = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_HARD_ROWS),
                          load_int(topology, N_Q))  # fmt: skip
     B, low, high = workspace(q, rows * N + 16), workspace(q, rows + 8), workspace(q, rows + 8)
-    rest, d = zero_workspace(q, N + 8), workspace(q, N + 16)
+    rest, d, no_contacts = zero_workspace(q, N + 8), workspace(q, N + 16), workspace(q, 8)
     copy_entries(q, nq, ahead)
     before, start, steps, going, state = load(plan, BEFORE), FAR, 0.0, 1.0, ENDED
     room = taken(q)
     while going != 0.0 and release(q, room):
-        put_kinematic_rows(topology, parameters, ahead, rest, numbers, B, low, high)
+        program(topology, parameters, ahead, rest, rest, numbers, B, low, high, no_contacts)
         square, largest, gap = 0.0, 0.0, 0.0
         for i in range(hard):
             gap = max(gap, max(load(low, i), -1.0 * load(high, i)))

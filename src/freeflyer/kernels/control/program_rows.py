@@ -129,9 +129,9 @@ def put_given_rows(topology, numbers, kind, row, count, places, given, inertia, 
 
 
 @kernel
-def put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, h, mapped, J, drift, axes, momentum, center,
-                     centroidal, poses, motions, jacobians, A, lower, upper):  # fmt: skip
+def put_program_rows(topology, parameters, q, u, numbers, terms, A, lower, upper):
     """A (rows, unknowns), lower, upper (rows,), from the terms of a state (state_terms.py)."""
+    (v, gamma, G), _, (inertia, h, mapped), (J, drift, axes), body = terms
     n, N, nu, k = tuple(table_int(topology, of) for of in (N_ALPHA, N_UNKNOWNS, N_VELOCITIES, N_FORCES))
     zero_entries(A, table_int(topology, N_ROWS) * N)
     for piece in range(table_int(topology, N_PIECES)):
@@ -168,5 +168,5 @@ def put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, 
             put_posture(topology, parameters, q, row, count, places, numbers, given, v, A, lower, upper)
         else:
             speeds = v if table_int(topology, FORM) == ALL_JOINTS else u
-            put_task(topology, load(parameters, constants), kind, row, count, places, numbers, given, speeds, momentum, center,
-                     centroidal, poses, motions, jacobians, A, lower, upper)  # fmt: skip
+            share = load(parameters, constants)
+            put_task(topology, share, kind, row, count, places, numbers, given, speeds, body, A, lower, upper)

@@ -9,15 +9,15 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.rows import set_rows, table_int
 from freeflyer.kernels.control.layout import (
-    ALL_JOINTS, CLOSED, CONSTANTS_AT, CONTACT_DAMPING, FORM, FRAMES_AT, N_ALPHA, N_FORCES, N_LOOP_ROWS, N_VELOCITIES, SET_AT, TREE,
-)
-from freeflyer.kernels.linkages.blocks import linkage_rows, velocity_map, whole_acceleration, whole_velocity
+    ALL_JOINTS, CLOSED, CONSTANTS_AT, CONTACT_DAMPING, FORM, FRAMES_AT, N_ALPHA, N_CONTACTS, N_FORCES, N_LOOP_ROWS, N_VELOCITIES,
+    SET_AT, TREE)
+from freeflyer.kernels.linkages.blocks import linkage, velocity_map, whole_acceleration, whole_velocity
 from freeflyer.kernels.math.dense import copy_rows, put_rows
 from freeflyer.kernels.model.layout import GRAVITY, N_V, TABLE_AT
 from freeflyer.kernels.optimization.condensation import put_product
 from freeflyer.kernels.optimization.residuals import row_product
 from freeflyer.kernels.tree.all_terms import all_terms
-from freeflyer.kernels.tree.frames import MIXED, motions_workspace
+from freeflyer.kernels.tree.frames import MIXED
 
 
 def part_of(topology, k):
@@ -26,16 +26,12 @@ def part_of(topology, k):
 
 
 @kernel
-def put_closed_motion(topology, parameters, q, u, v, gamma, G, stride):
+def closed_motion(topology, parameters, q, u):
     """v (nv,) = G u, gamma (nv,), G (nv, stride)."""
-    work, nv = motions_workspace(topology, parameters, q, 0), load_int(topology, N_V)
-    J, inverses = linkage_rows(topology, parameters, q, work)
-    H = velocity_map(topology, J, inverses)
-    x = whole_velocity(topology, work, J, inverses, u)
-    y = whole_acceleration(topology, parameters, q, work, J, inverses, zero_workspace(q, nv), x)
-    copy_entries(x, nv, v)
-    copy_entries(y, nv, gamma)
-    copy_entries(H, nv * stride, G)
+    work, J, inverses = linkage(topology, parameters, q)
+    v, rest = whole_velocity(topology, work, J, inverses, u), zero_workspace(q, load_int(topology, N_V))
+    gamma = whole_acceleration(topology, parameters, q, work, J, inverses, rest, v)
+    return v, gamma, velocity_map(topology, J, inverses)
 
 
 def put_along(X, rows, nv, G, stride, nu, Y):
@@ -59,28 +55,27 @@ def put_projected(X, columns, nv, G, stride, nu, Y):
 
 
 @kernel
-def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inertia, h, mapped, J, drift, axes, unit, A, Jc,
-                centroidal, poses, motions, jacobians):  # fmt: skip
-    """Everything of a state that rows are made of.
+def state_terms(topology, parameters, q, u, loads, unit):
+    """Everything of a state that rows are made of; unit (rows of contacts, 6): as `set_rows`. Tuples are returned:
 
-    v, gamma (nv,), G (nv, stride): see `put_closed_motion`, of a tree v = u. M (n, n) and linear (n,): the acceleration energy.
-    inertia (nu, n), h (nu,), mapped (k, nu): inertia alpha + h = forces of motors + mapped^T F. J (r, n) alpha = drift (r,): loops,
-    then contacts; unit (rows of contacts, 6) and axes (contacts, 9) as `set_rows`. Last, what `all_terms` gives, in alpha."""
+    v, gamma (nv,), G (nv, stride): see `closed_motion`, of a tree v = u alone. M (n, n) and linear (n,): the acceleration energy.
+    inertia (nu, n), h (nu,), mapped (k, nu): inertia alpha + h = forces of motors + mapped^T F. J (r, n), drift (r,), axes
+    (contacts, 9): J alpha = drift of loops, then contacts, and `set_rows`. Last, what `all_terms` gives, in alpha."""
     nv, nu, n = load_int(topology, N_V), table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA)
     form, loops, k = table_int(topology, FORM), table_int(topology, N_LOOP_ROWS), table_int(topology, N_FORCES)
     held, frames, stride, rows = part_of(topology, SET_AT), part_of(topology, FRAMES_AT), row_width(q, nu), loops + k
     damping = load(parameters, table_int(topology, CONSTANTS_AT) + CONTACT_DAMPING)
-    if form == TREE:
-        copy_entries(u, nv, v)
-    else:
-        put_closed_motion(topology, parameters, q, u, v, gamma, G, stride)
-    f, forces = table_int(frames, 0), workspace(q, 2 * nv + 8)
+    f, forces, bias = table_int(frames, 0), workspace(q, 2 * nv + 8), workspace(q, rows + 8)
+    M, linear, h = workspace(q, n * n + 8), workspace(q, n + 8), workspace(q, nu + 8)
+    J, drift, axes = workspace(q, rows * n + 8), workspace(q, rows + 8), workspace(q, 9 * table_int(topology, N_CONTACTS) + 8)
+    A, Jc, jacobians = workspace(q, 6 * n + 8), workspace(q, 3 * n + 8), workspace(q, 6 * f * n + 8)
+    centroidal, poses, motions = workspace(q, 16), workspace(q, 16 * f + 8), workspace(q, 12 * f + 8)
+    v, gamma, G = (u, u, u) if form == TREE else closed_motion(topology, parameters, q, u)
     whole, wide_J, wide_A, wide_Jc, wide_jacobians = (M, J, A, Jc, jacobians) if form != CLOSED else (
         workspace(q, nv * nv + 8), workspace(q, rows * nv + 8), workspace(q, 6 * nv + 8), workspace(q, 3 * nv + 8),
         workspace(q, 6 * f * nv + 8))  # fmt: skip
     all_terms(frames, parameters, q, v, from_entry(parameters, GRAVITY), MIXED, whole, forces, wide_A, wide_Jc, centroidal, poses,
               motions, wide_jacobians)  # fmt: skip
-    bias = workspace(q, rows + 8)
     set_rows(held, parameters, q, v, wide_J, bias, unit, axes)
     for i in range(rows):
         rate = damping * row_product(wide_J, nv * i, v, nv) if i >= loops else 0.0
@@ -111,10 +106,10 @@ def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inert
         copy_entries(forces, nv, h)
     else:
         put_projected(forces, 1, nv, G, stride, nu, h)
+    inertia, mapped = (M, J) if form != ALL_JOINTS else (workspace(q, nu * n + 8), workspace(q, k * nu + 8))
     if form == ALL_JOINTS:
         put_projected(whole, nv, nv, G, stride, nu, inertia)
         put_along(from_entry(wide_J, nv * loops), k, nv, G, stride, nu, mapped)
-    else:
-        copy_entries(M, nu * nu, inertia)
-        copy_entries(J, k * nu, mapped)
     put_sum(h, 1.0, loads, nu, h)
+    body = A, Jc, centroidal, poses, motions, jacobians
+    return (v, gamma, G), (M, linear), (inertia, h, mapped), (J, drift, axes), body

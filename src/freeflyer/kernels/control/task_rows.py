@@ -42,10 +42,10 @@ def put_equation(lower, upper, row, x):
 
 
 @kernel
-def put_task(topology, share, kind, row, count, places, numbers, at, speeds, momentum, center, centroidal, poses, motions,
-             jacobians, A, lower, upper):  # fmt: skip
+def put_task(topology, share, kind, row, count, places, numbers, at, speeds, body, A, lower, upper):
     """`count` rows from `row` on of a task of a frame, the centre of mass or the momentum; `places`: of its list, `at`: of its
-    numbers. speeds (n,): in the columns of the Jacobians; share: 1 over the mass."""
+    numbers. speeds (n,): in the columns of the Jacobians; share: 1 over the mass; body: the last of `state_terms`."""
+    momentum, center, centroidal, poses, motions, jacobians = body
     n, N, frame = table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, places)
     errors, bias = workspace(speeds, 6), workspace(speeds, 6)
     for k in range(6):
@@ -62,12 +62,8 @@ def put_task(topology, share, kind, row, count, places, numbers, at, speeds, mom
         c = table_int(topology, places + 1 + i)
         moving = table_int(topology, places + 1 + count + i)
         to = N * (row + i)
-        if kind == FRAME:
-            rate = put_row(jacobians, n * (6 * frame + c), n, speeds, A, to)
-        elif kind == CENTER:
-            rate = put_row(center, n * c, n, speeds, A, to)
-        else:
-            rate = put_row(momentum, n * c, n, speeds, A, to)
+        J, first = (jacobians, 6 * frame) if kind == FRAME else (center, 0) if kind == CENTER else (momentum, 0)
+        rate = put_row(J, n * (first + c), n, speeds, A, to)
         slower = load(numbers, at + DAMPING) * (rate - load(numbers, at + VELOCITY + moving))
         wanted = load(numbers, at + ACCELERATION + moving) - slower - load(numbers, at + STIFFNESS) * load(errors, c)
         put_equation(lower, upper, row + i, wanted - load(bias, c))
