@@ -108,6 +108,16 @@ def test_wrenches_rows_of_one_s_own_and_empty_sets():
     assert (d.forces, d.pulling, d.redundant, d.multipliers.shape) == ({}, {}, {}, (0,))
 
 
+def test_rows_that_a_batch_of_one_joint_shares():
+    """Numbers of a system stand in order, also where NumPy would lay out the array of all systems by columns."""
+    model, rng = ff.robots.chain(1), fresh()
+    q, v, tau = rng.standard_normal((3, 70, 1))
+    rows = rng.standard_normal((2, 1)), np.zeros(2)
+    for count in (1, 3, 70):
+        found = ff.constrained_dynamics(model, q[:count], 0.0 * v[:count], tau[:count], constraints=rows)
+        close(found.a, np.zeros((count, 1)), 1e-12)
+
+
 def test_more_rows_than_memory_was_kept_for():
     """Ninety rows of rank thirty-something: the compiled code returns the memory it needs, and is called again."""
     rng = fresh()

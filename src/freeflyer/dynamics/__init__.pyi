@@ -21,8 +21,8 @@ from .equations import (
     kinetic_energy, mass_matrix as mass_matrix, potential_energy as potential_energy,
 )
 from .evaluate import (
-    STATES_UNTIL_INTERRUPT as STATES_UNTIL_INTERRUPT, get_threads as get_threads, leading_axes as leading_axes, run_chunks as
-    run_chunks, set_threads as set_threads, singular as singular,
+    get_threads as get_threads, leading_axes as leading_axes, run_chunks as run_chunks, set_threads as set_threads, singular as
+    singular,
 )
 from .frame_sets import FrameSet as FrameSet, Frames as Frames, frame_set as frame_set, frames_of as frames_of
 from .frames import (
