@@ -36,5 +36,7 @@ from .loads import (
     EXPRESSED as EXPRESSED, Expressed as Expressed, Wrenches as Wrenches, expression as expression, plain_array as
     plain_array, run_loaded as run_loaded,
 )
-from .manifold import body_twist as body_twist, difference as difference, integrate as integrate
+from .manifold import (
+    body_twist as body_twist, difference as difference, integrate as integrate, quaternion_blocks as quaternion_blocks,
+)
 from .specialized import specializable as specializable, specialize as specialize

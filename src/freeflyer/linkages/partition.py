@@ -116,7 +116,7 @@ def assembled_posture(model: Model) -> np.ndarray:
     if not len(s.rows):
         return q
     closed = close(model, q[None], s.passive)
-    joints = _joints(s)
+    joints = movable_joints(s)
     if np.abs(closed.residual).max() > CLOSED_GAP:
         closed = close(model, q[None], joints)
     if np.abs(closed.residual).max() > CLOSED_GAP:  # drawn in one line, for one, where no joint reduces the gap to first order
@@ -130,9 +130,9 @@ def assembled_posture(model: Model) -> np.ndarray:
     return closed.q[0]
 
 
-def _joints(s: Structure) -> np.ndarray:
+def movable_joints(s: Structure) -> np.ndarray:
     """Coordinates that closing may move: all joints, and the base where loops tie it to the world."""
-    touched = np.concatenate(s.coordinates)
+    touched = np.concatenate([np.empty(0, np.int64), *s.coordinates])
     return np.concatenate([s.passive, s.actuated, np.intersect1d(s.base, touched)])
 
 
@@ -227,7 +227,7 @@ def _check_generic(model: Model, s: Structure, q: np.ndarray, blocks: tuple[Bloc
 
 def _neighbours(model: Model, q: np.ndarray, count: int = NEIGHBOURS) -> list[np.ndarray]:
     s, rng = structure(model), np.random.default_rng(0)
-    joints = _joints(s)
+    joints = movable_joints(s)
     steps = np.zeros((count, model.nv))
     steps[:, joints] = SPREAD * rng.standard_normal((count, len(joints)))
     closed = close(model, integrate(model, q, steps), joints)

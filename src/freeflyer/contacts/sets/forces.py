@@ -40,14 +40,6 @@ class HeldWrench(NamedTuple):
     name: str = ""
 
 
-def loop_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
-    """{name: (..., 6)} of each loop, on frame_b's body, in frame_b's axes at its origin. Couplings have no wrench."""
-    found = {}
-    for loop, R, _, F in _loop_wrenches(constraints, q, multipliers):
-        found[loop.name] = rotate_columns(np.swapaxes(R, -1, -2), F)[..., 0]
-    return found
-
-
 def held_loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> list[HeldWrench]:
     model, found = constraints.model, []
     for loop, R, p, F in _loop_wrenches(constraints, q, multipliers):
@@ -75,20 +67,22 @@ def tied_turn(loop: Loop) -> int | None:
     return turns.index(1) if sum(turns) == 1 else None
 
 
+def loops_in(constraints: ConstraintSet) -> Iterator[tuple[Loop, list[int], list[int]]]:
+    """(loop, its rows of the set, the directions that these tie) of each loop with rows in the set."""
+    for loop in constraints.model.loops if constraints.loop_names else ():
+        of_loop = [n for n, name in enumerate(constraints.loop_names) if name == loop.name]
+        if of_loop:
+            directions, rows = row_directions(constraints.model), loops_of(constraints.model).rows
+            yield loop, of_loop, [directions[rows[n]] for n in of_loop]
+
+
 def _loop_wrenches(constraints: ConstraintSet, q: Any,
                    multipliers: np.ndarray) -> Iterator[tuple[Loop, np.ndarray, np.ndarray, np.ndarray]]:
     """(loop, R_ab, p_ab, wrench (..., 6, 1) on frame_b at its origin, in frame_a's axes) of each loop with rows in the set."""
-    model = constraints.model
-    if not constraints.loop_names:
-        return
-    directions, rows = row_directions(model), loops_of(model).rows
-    for loop in model.loops:
-        if loop.name not in constraints.loop_names:
-            continue
-        of_loop = [n for n, name in enumerate(constraints.loop_names) if name == loop.name]
-        R, p = relative_pose(model, q, loop)
+    for loop, of_loop, tied in loops_in(constraints):
+        R, p = relative_pose(constraints.model, q, loop)
         F = np.zeros((*np.broadcast_shapes(R.shape[:-2], multipliers.shape[:-1]), 6, 1))
-        F[..., [directions[rows[n]] for n in of_loop], 0] = multipliers[..., of_loop]
+        F[..., tied, 0] = multipliers[..., of_loop]
         turn = tied_turn(loop)
         if turn is not None:
             e, r = np.eye(3)[:, turn, None], rotation_vector(R)[..., None]
@@ -146,12 +140,6 @@ def shift_motions(x: np.ndarray, p: np.ndarray) -> np.ndarray:
 CHAINS = ("universal", "planar")  # kinds of joints with motions that change in the child's axes
 
 
-def lock_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
-    """{name: (..., 6)} of each locked joint, on its child link, in that link's axes at its origin."""
-    locks = _locks(constraints, q, multipliers)
-    return {joint.name: (np.linalg.pinv(np.swapaxes(S, -1, -2)) @ f)[..., 0] for joint, S, f in locks}
-
-
 def lock_force_changes(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
     """{name: (..., 6, nv)}: how these numbers change with q, of the joints where they do."""
     model, found = constraints.model, {}
@@ -194,12 +182,17 @@ def _locks(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> Itera
 
 
 def forces_by_name(constraints: ConstraintSet, q: Any, forces: np.ndarray, multipliers: np.ndarray) -> dict[str, np.ndarray]:
-    """{name: (..., 6)} of wrenches on the items (..., items, 6) and of the multipliers (..., r)."""
+    """{name: (..., 6)} of wrenches on the items (..., items, 6) and of the multipliers (..., r): of a loop on frame_b's body, in
+    frame_b's axes at its origin; of a lock on the joint's child link, in that link's axes at its origin. Couplings have none."""
     if constraints.plain:
         if forces.ndim == 2:
             return dict(zip(constraints.item_names, forces))
         return {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
-    found = loop_forces(constraints, q, multipliers) | lock_forces(constraints, q, multipliers)
+    found = {}
+    for loop, R, _, F in _loop_wrenches(constraints, q, multipliers):
+        found[loop.name] = rotate_columns(np.swapaxes(R, -1, -2), F)[..., 0]
+    for joint, S, f in _locks(constraints, q, multipliers):
+        found[joint.name] = (np.linalg.pinv(np.swapaxes(S, -1, -2)) @ f)[..., 0]
     return found | {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
 
 
@@ -226,18 +219,13 @@ def pulling(constraints: ConstraintSet | None, normal_forces: np.ndarray) -> dic
 
 def redundant(constraints: ConstraintSet | None, verdict: np.ndarray) -> dict[str, np.ndarray]:
     """{name: (...) bool}: whether constraints have rows that depend on rows before them."""
-    names = _owners(constraints, verdict.shape[-1] - FLAGS)
+    names = [f"row {k}" for k in range(verdict.shape[-1] - FLAGS)]  # of the user's own
+    if constraints is not None:
+        locks = [constraints.model.tree.joint(name) for name in constraints.locks]
+        names = [*constraints.loop_names, *(joint.name for joint in locks for _ in range(joint.nv))]
+        names += [name for name, count in zip(constraints.item_names, constraints.item_rows) for _ in range(count)]
     flags, owned = verdict[..., FLAGS:] == 0.0, np.array(names)
     return {name: flags[..., owned == name].any(axis=-1) for name in dict.fromkeys(names)}
-
-
-def _owners(constraints: ConstraintSet | None, rows: int) -> list[str]:
-    """The name of the constraint of each row; "row k" for rows of the user's own."""
-    if constraints is None:
-        return [f"row {k}" for k in range(rows)]
-    locks = [constraints.model.tree.joint(name) for name in constraints.locks]
-    found = [*constraints.loop_names, *(joint.name for joint in locks for _ in range(joint.nv))]
-    return found + [name for name, count in zip(constraints.item_names, constraints.item_rows) for _ in range(count)]
 
 
 def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray, what: str) -> None:

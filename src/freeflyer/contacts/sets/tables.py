@@ -144,7 +144,7 @@ def _entry(tree: Tree, model: Model, item: Contact | Rolling) -> Entry:
     key = item.kind, frame, item.size, None if item.points is None else item.points.tobytes(), item.normal.tobytes()
     found = tree.entries.get(key)
     if found is None:
-        unit = unit_wrenches(item, surface_points(model, item))
+        unit = unit_wrenches(item.kind, surface_points(model, item).tobytes())
         axes = contact_axes(item.normal)
         numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel(), axes.ravel()]).tobytes()
         if len(tree.entries) >= MAX_CACHED_CONTACTS:
