@@ -19,9 +19,9 @@ from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closure import close, close_split, position_limits
 from freeflyer.linkages.refusals import condition, dependent_columns, independent_rows, rank, singular_values
-from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
+from freeflyer.linkages.rows import Structure, constraint_jacobian, groups, structure
 from freeflyer.model import Block, Model, Partition, file_posture, frozen_array as frozen, one_row, public, remembered
-from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
+from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO
 
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
 NEIGHBOURS, SPREAD = 4, 0.05  # number and distance (rad or m) of the closed postures that a singular one is compared with
@@ -142,8 +142,7 @@ def _partition_at(model: Model, q: np.ndarray) -> Partition:
         known = reference(model)
     except LinkageError:
         return _compute_partition(model, q)
-    residual = np.abs(constraint_residual(model, q))
-    refusals.check_closed(model, residual, known.rows, CLOSED_GAP, REDUNDANT_ROW_GAP)
+    refusals.check_closed(model, q, known.rows)
     J = constraint_jacobian(model, q)
     blocks = tuple(_update_block(model, b, q, J) for b in known.blocks)
     return _collect(model, q, J, blocks)
@@ -168,8 +167,7 @@ def _update_block(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> B
 
 def _compute_partition(model: Model, q: np.ndarray, given: Structure | None = None) -> Partition:
     s = given or structure(model)
-    residual = np.abs(constraint_residual(model, q))
-    refusals.check_closed(model, residual, np.arange(len(residual)), CLOSED_GAP, CLOSED_GAP)
+    refusals.check_closed(model, q, None)
     J = constraint_jacobian(model, q)
     motors = set(s.actuated.tolist())
     found = groups([set(c.tolist()) - motors for c in s.coordinates])
