@@ -39,13 +39,14 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
         [np.broadcast_to(x, (*lead, *x.shape[x.ndim - axes :])).reshape(*lead, size) for x, axes, size in parts], axis=-1)
     system = system_sizes(n, r, rows.free)
     made: tuple[np.ndarray, np.ndarray, np.ndarray] | None = SOLVE_SYSTEM.call(system.handle, packed, None)
-    if made is None:
-        made = evaluate(SOLVE_SYSTEM, model, (packed,), ("equations",), frames=system, nan=True)  # type: ignore[arg-type]
-        failed = np.argwhere(np.isnan(made[0]).any(axis=-1))
-        if len(failed):
-            at = tuple(failed[0].tolist())
-            raise singular(model, np.broadcast_to(q, (*lead, model.nq))[at], at)
-    return made
+    if made is not None:
+        return made
+    a, y, verdict = evaluate(SOLVE_SYSTEM, model, (packed,), ("equations",), frames=system, nan=True)  # type: ignore[arg-type]
+    failed = np.argwhere(np.isnan(a).any(axis=-1))
+    if len(failed):
+        at = tuple(failed[0].tolist())
+        raise singular(model, np.broadcast_to(q, (*lead, model.nq))[at], at)
+    return a, y, verdict
 
 
 def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -10,13 +10,13 @@ using Spatial Vector Algebra (2022)). On the way inwards V itself is not known y
 and E of (V - V_i) x s_i; then A - A_p = B + V x D - E."""
 
 from freeflyer.kernels.backend import kernel, load_int, workspace, zero_entries, zero_workspace
-from freeflyer.kernels.math.algebra import ZERO, add, cross
+from freeflyer.kernels.math.algebra import ZERO, add, cross, rotate
 from freeflyer.kernels.math.spatial import load_spatial, motion_cross, spatial_add, spatial_subtract, store_spatial
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import add_column, joint_columns, joint_motion
 from freeflyer.kernels.model.layout import COLUMN_COUNT, DEPTH, FIRST_V, N_V, PARENT
 from freeflyer.kernels.model.poses import entries, plus, vector, vector_product
-from freeflyer.kernels.tree.frames import BODY, MIXED, along_path, express, frame_body
+from freeflyer.kernels.tree.frames import BODY, MIXED, WORLD, along_path, frame_body
 
 STEP = 54  # a body of the path: D, B, E (6 each) up to its joint, then its columns, at most six
 VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the columns lie
@@ -60,6 +60,16 @@ def collect_path(topology, parameters, q, v, a, frame, path, recorded):
         put_motions(path, to, (D, B, E))
     D, B, E = tuple((entries(x[0]), entries(x[1])) for x in (D, B, E))
     return R, p, D, spatial_subtract(B, E)
+
+
+def express(expressed, R, p, x):
+    """A motion at the frame's origin in its axes, in the expression of the frame at (R, p)."""
+    if expressed == BODY:
+        return x
+    l, w = rotate(R, x[0]), rotate(R, x[1])
+    if expressed == WORLD:
+        l = add(l, cross(p, w))
+    return l, w
 
 
 def frame_velocity(topology, parameters, q, v, frame, expressed, V):

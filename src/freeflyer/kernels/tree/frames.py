@@ -3,8 +3,8 @@
 Motions: poses, velocities and the accelerations that they have while no joint accelerates."""
 
 from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, store, workspace, zero_entries
-from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, rotate_back, store_entries, subtract
-from freeflyer.kernels.math.spatial import load_spatial, store_spatial, strided_spatial
+from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, rotate_back, store_entries, strided3, subtract
+from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.trig import sincos_row
 from freeflyer.kernels.model.access import body_floats, body_ints, like3
 from freeflyer.kernels.model.joints.columns import add_column, joint_columns
@@ -99,16 +99,6 @@ def frame_pose(topology, parameters, q, frame, X):
     put_pose(X, 0, R, p)
 
 
-def express(expressed, R, p, x):
-    """A motion at the frame's origin in its axes, in the expression of the frame at (R, p)."""
-    if expressed == BODY:
-        return x
-    l, w = rotate(R, x[0]), rotate(R, x[1])
-    if expressed == WORLD:
-        l = add(l, cross(p, w))
-    return l, w
-
-
 def frame_jacobian(topology, parameters, q, frame, expressed, J):
     """J (6, nv): twist [linear; angular] of a frame for each velocity coordinate, in body, mixed or world expression."""
     nv = load_int(topology, N_V)
@@ -116,7 +106,10 @@ def frame_jacobian(topology, parameters, q, frame, expressed, J):
     R, p, _ = along_path(topology, parameters, q, frame, add_joint, J, nv)
     if expressed != BODY:
         for j in range(nv):
-            put_column(J, 0, nv, j, express(expressed, R, p, strided_spatial(J, j, nv)))
+            w, l = rotate(R, strided3(J, 3 * nv + j, nv)), rotate(R, strided3(J, j, nv))
+            if expressed == WORLD:
+                l = add(l, cross(p, w))
+            put_column(J, 0, nv, j, (l, w))
 
 
 # a body: its velocity, then its acceleration while no joint accelerates; linear (of the origin), angular
