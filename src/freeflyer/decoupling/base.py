@@ -19,8 +19,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
 from freeflyer.model import Model, choice, finite_row, public, shaped
-from freeflyer.spatial import se3
-from freeflyer.spatial.inertia import SYMMETRIC, matrix
+from freeflyer.spatial import inertia, se3
 from freeflyer.text import shown_short
 
 BASE = 6  # velocities of the base
@@ -145,8 +144,8 @@ def _at_origin(V: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 def _inertia(number: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Lambda (..., 6, 6) in world axes about the point from which p leads to the body's origin."""
-    turned = R @ number[L.INERTIA + SYMMETRIC] @ np.swapaxes(R, -1, -2)
-    return matrix(number[L.MASS], p + R @ number[L.COM : L.COM + 3], turned)
+    turned = R @ number[L.INERTIA + inertia.SYMMETRIC] @ np.swapaxes(R, -1, -2)
+    return inertia.matrix(number[L.MASS], p + R @ number[L.COM : L.COM + 3], turned)
 
 
 def _armature(model: Model, v: np.ndarray) -> np.ndarray:

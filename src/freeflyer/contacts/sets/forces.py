@@ -24,9 +24,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.model.layout import CONTRADICTION, FLAGS
 from freeflyer.linkages.rows import row_directions
 from freeflyer.model import WORLD, JointInfo, Loop
-from freeflyer.spatial import _series
-from freeflyer.spatial.quaternion import rotation_vector
-from freeflyer.spatial.se3 import ad, adjoint, inverse
+from freeflyer.spatial import _series, quaternion, se3
 from freeflyer.tolerances import CONTRADICTION_RATIO
 
 
@@ -85,7 +83,7 @@ def _loop_wrenches(constraints: ConstraintSet, q: Any,
         F[..., tied, 0] = multipliers[..., of_loop]
         turn = tied_turn(loop)
         if turn is not None:
-            e, r = np.eye(3)[:, turn, None], rotation_vector(R)[..., None]
+            e, r = np.eye(3)[:, turn, None], quaternion.rotation_vector(R)[..., None]
             F[..., 3:, :] = _moment_axis(r, e) * F[..., 3 + turn, None, :]
         yield loop, R, p, F
 
@@ -105,7 +103,7 @@ def _moment_change(loop: Loop, R: np.ndarray, turns: np.ndarray, F: np.ndarray) 
     turn, change = tied_turn(loop), np.zeros((*np.broadcast_shapes(F.shape[:-2], turns.shape[:-2]), 6, turns.shape[-1]))
     if turn is None:
         return change
-    e, r = np.eye(3)[:, turn, None], rotation_vector(R)[..., None]
+    e, r = np.eye(3)[:, turn, None], quaternion.rotation_vector(R)[..., None]
     axis, c = _moment_axis(r, e), _factor(r)
     size = np.sum(axis * F[..., 3:, :], axis=-2, keepdims=True) / np.sum(axis * axis, axis=-2, keepdims=True)  # the multiplier
     x, w = cross(r, e), cross(r, turns)
@@ -151,7 +149,7 @@ def lock_force_changes(constraints: ConstraintSet, q: Any, multipliers: np.ndarr
         y, change = np.linalg.solve(gram, f), np.zeros((*f.shape[:-2], 6, model.tree.nv))
         for j in range(1, joint.nv):
             dS = np.zeros_like(S)
-            dS[..., :j] = -ad(S[..., j]) @ S[..., :j]
+            dS[..., :j] = -se3.ad(S[..., j]) @ S[..., :j]
             crossed = turned @ dS
             moving = (crossed + np.swapaxes(crossed, -1, -2)) @ y
             change[..., joint.iv + j] = (dS @ y - S @ np.linalg.solve(gram, moving))[..., 0]
@@ -172,8 +170,8 @@ def _locks(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> Itera
         columns = slice(joint.iv, joint.iv + joint.nv)
         S = frame_jacobian(tree, q, joint.child)[..., columns]
         if joint.parent != WORLD and tree.shared_coordinates:  # followers on the way move the parent, too
-            X = inverse(frame_pose(tree, q, joint.child)) @ frame_pose(tree, q, joint.parent)
-            S = S - adjoint(X) @ frame_jacobian(tree, q, joint.parent)[..., columns]
+            X = se3.inverse(frame_pose(tree, q, joint.child)) @ frame_pose(tree, q, joint.parent)
+            S = S - se3.adjoint(X) @ frame_jacobian(tree, q, joint.parent)[..., columns]
         if joint.kind == "helical":  # a torque alone
             axis = S[..., 3:, :] / np.linalg.norm(S[..., 3:, :], axis=-2, keepdims=True)
             S = np.concatenate([np.zeros_like(axis), axis], axis=-2)
