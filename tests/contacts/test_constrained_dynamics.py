@@ -7,6 +7,7 @@ from closed_robots import robot, robots, state
 from closeness import close, fresh, refused, rounding
 from constrained_samples import BASES, check_dense, condition_in_order, kkt, moving_robot, random_set, whitened
 from freeflyer import contacts
+from freeflyer.contacts.sets.systems import matrix_rows, solve_systems
 from linkage_samples import MASKS, random_linkage
 
 
@@ -106,6 +107,23 @@ def test_wrenches_rows_of_one_s_own_and_empty_sets():
     d = ff.constrained_dynamics(model, q, v, tau, constraints=ff.ConstraintSet(model))
     close(d.a, ff.forward_dynamics(model, q, v, tau), 1e-10)
     assert (d.forces, d.pulling, d.redundant, d.multipliers.shape) == ({}, {}, {}, (0,))
+
+
+def test_rows_that_a_batch_of_one_joint_shares():
+    """Numbers of a system stand in order, also where NumPy would lay out the array of all systems by columns."""
+    model, rng = ff.robots.chain(1), fresh()
+    q, v, tau = rng.standard_normal((3, 70, 1))
+    rows = rng.standard_normal((2, 1)), np.zeros(2)
+    for count in (1, 3, 70):
+        found = ff.constrained_dynamics(model, q[:count], 0.0 * v[:count], tau[:count], constraints=rows)
+        close(found.a, np.zeros((count, 1)), 1e-12)
+
+
+def test_the_first_singular_system_is_named():
+    model, M = ff.robots.chain(2), np.tile(np.eye(2), (4, 5, 1, 1))
+    M[1, 3] = M[2, 0] = 0.0
+    rows = matrix_rows(model, (np.eye(2)[:1], np.zeros(1)), model.neutral, np.zeros(2))
+    refused(ff.InputError, r"state \[1, 3\]", solve_systems, model, model.neutral, M, np.ones(2), rows, np.zeros(1), np.ones(()))
 
 
 def test_more_rows_than_memory_was_kept_for():

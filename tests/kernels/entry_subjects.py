@@ -9,7 +9,7 @@ from closeness import fresh
 from collections.abc import Sequence
 from dataclasses import replace
 from freeflyer.contacts import contact_from_points as sole
-from freeflyer.contacts.sets.systems import system_handle
+from freeflyer.contacts.sets.systems import system_sizes
 from freeflyer.contacts.steps import set_samples
 from freeflyer.estimation.contact import make_standing
 from freeflyer.kernels.compiler.calls import python_calls
@@ -104,7 +104,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
     for unknowns, rows in ((1, 0), (3, 2), (12, 20)):
         A, J = rng.standard_normal((unknowns, unknowns)), rng.standard_normal((rows, unknowns))
         numbers = np.concatenate([(A @ A.T + np.eye(unknowns)).ravel(), np.ones(unknowns), J.ravel(), np.ones(2 * rows + 1)])
-        x = subject(ENTRIES["solve_system"], tree(), rng, system_handle(unknowns, rows, 0), label=f"{rows} rows")
+        x = subject(ENTRIES["solve_system"], tree(), rng, system_sizes(unknowns, rows, 0).handle, label=f"{rows} rows")
         x.inputs[0][:] = numbers
         found.append(x)
     for model in (tree(), tree(mimic=True), ff.close_loops(robot("nested"))):

@@ -229,8 +229,8 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
         solvers = constrained_solvers(constraints)
     if h is not None:
         A, B = lines.linearized_step(model, q, v, tau, external, gravity, expressed, scheme, h, solvers=solvers)
-    elif constraints is None:
-        A, B = lines.free_rates(model, q, v, tau, external, gravity, expressed)
+    elif constraints is None and not model.reduction:
+        A, B = lines.tree_rates(model, q, v, tau, external, gravity, expressed)
     else:
         d = solvers[1](model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
         A, B = lines.stacked_rates(lines.step_rates(model, q, row(model, "v", v, "u")), d)

@@ -254,7 +254,7 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
     else:
         q, v = row(model, "q", q, "q"), row(model, "v", v, "u")
         rows = matrix_rows(model, constraints, q, v)
-        M, energy = inertia_size(model, q, v, 1)
+        M, energy = inertia_size(model, q, finite_row(model, "v", v, "u"), 1)
         dv, y, verdict = solve_systems(model, q, M, np.zeros(model.nv), rows, -(rows.J @ v[..., None])[..., 0], energy)
         after, y = v + dv, y @ rows.scale.T
         F = rows.forces(y)[0]

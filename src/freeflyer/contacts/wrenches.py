@@ -39,13 +39,9 @@ class UnitWrenches:
     multipliers: np.ndarray
 
 
-def unit_wrenches(contact: Contact, points: np.ndarray) -> UnitWrenches:
-    return _make(contact.kind, points.tobytes())
-
-
 @lru_cache(maxsize=1024)
-def _make(kind: str, data: bytes) -> UnitWrenches:
-    points = np.frombuffer(data).reshape(-1, 3)
+def unit_wrenches(kind: str, points_data: bytes) -> UnitWrenches:
+    points = np.frombuffer(points_data).reshape(-1, 3)
     rows = np.eye(6) if kind == "surface" else point_wrenches(points.mean(axis=0))
     if kind == "line":
         turns = np.hstack([np.zeros((2, 3)), orthogonal_pair(points[1] - points[0])])

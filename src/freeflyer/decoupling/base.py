@@ -13,13 +13,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics import body_twist, equations, frame_jacobian, frame_pose, mass_matrix, motion, project_coriolis, run
+from freeflyer.dynamics import (
+    body_twist, equations, frame_jacobian, frame_pose, mass_matrix, motion, project_coriolis, quaternion_blocks, run)
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
 from freeflyer.model import Model, choice, finite_row, public, shaped
-from freeflyer.spatial import se3
-from freeflyer.spatial.inertia import SYMMETRIC, matrix
+from freeflyer.spatial import inertia, se3
 from freeflyer.text import shown_short
 
 BASE = 6  # velocities of the base
@@ -92,11 +92,6 @@ def base_map_of(model: Model, q: ArrayLike) -> np.ndarray:
     return base_map(mass_matrix(model, q))
 
 
-def frame_from_base(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
-    """H_jb (..., 4, 4) of a frame of the robot."""
-    return se3.inverse(frame_pose(model, q, frame)) @ base_pose(model, q)
-
-
 @shown_short
 class LinkJacobian(NamedTuple):
     """Link twist Jacobian of a frame, as `link_jacobian` returns it.
@@ -149,18 +144,15 @@ def _at_origin(V: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 def _inertia(number: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Lambda (..., 6, 6) in world axes about the point from which p leads to the body's origin."""
-    turned = R @ number[L.INERTIA + SYMMETRIC] @ np.swapaxes(R, -1, -2)
-    return matrix(number[L.MASS], p + R @ number[L.COM : L.COM + 3], turned)
+    turned = R @ number[L.INERTIA + inertia.SYMMETRIC] @ np.swapaxes(R, -1, -2)
+    return inertia.matrix(number[L.MASS], p + R @ number[L.COM : L.COM + 3], turned)
 
 
 def _armature(model: Model, v: np.ndarray) -> np.ndarray:
     """A a - a^T A of joints whose coordinates do not commute: armature A moves as an inertia in the child's axes."""
     C = np.zeros((*v.shape[:-1], model.nv, model.nv))
-    for joint in model.joints:
-        if joint.kind not in ("spherical", "free"):
-            continue
-        at = slice(joint.iv, joint.iv + joint.nv)
-        a = np.diag(model.armature[at]) @ se3.ad(body_twist(v[..., at]))[..., -joint.nv :, -joint.nv :]
+    for at, part in quaternion_blocks(model):
+        a = np.diag(model.armature[at]) @ se3.ad(body_twist(v[..., at]))[..., part, part]
         C[..., at, at] = a - np.swapaxes(a, -1, -2)
     return C
 

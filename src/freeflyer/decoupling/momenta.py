@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import (
-    BASE, b, base_map, base_map_of, base_pose, check_floating, frame_from_base, joints, link_jacobian)
+    BASE, b, base_map, base_map_of, base_pose, check_floating, joints, link_jacobian)
 from freeflyer.dynamics import (
     center_of_mass, center_of_mass_velocity, coriolis_matrix, frame_pose, frame_velocity, mass_matrix, multiply)
 from freeflyer.errors import InputError, format_value
@@ -210,7 +210,7 @@ def internal_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> n
 @public
 def external_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     """External Jacobian A_jb [1, N] (..., 6, nv) of a frame of the robot: times v it is the external velocity."""
-    return se3.adjoint(frame_from_base(model, q, frame)) @ base_map_of(model, q)
+    return se3.adjoint(se3.inverse(frame_pose(model, q, frame)) @ base_pose(model, q)) @ base_map_of(model, q)
 
 
 @public

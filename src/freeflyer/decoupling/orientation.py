@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import BASE, base_map_of, check_floating, joints
 from freeflyer.decoupling.decoupled_forms import decouple
-from freeflyer.dynamics import difference, integrate, velocity_map
+from freeflyer.dynamics import difference, integrate, quaternion_blocks, velocity_map
 from freeflyer.errors import InputError
 from freeflyer.model import Model, coordinate_owner, finite_row, public
 from freeflyer.spatial import se3
@@ -183,11 +183,9 @@ def _brackets(model: Model, q: np.ndarray) -> np.ndarray:
     """[e_j, e_i] (..., n, i, j) of the directions of the joints' velocities: those of one ball or free joint do not commute."""
     tree = model.tree
     c = np.zeros((tree.nv, tree.nv, tree.nv))
-    for joint in tree.joints[1:]:
-        at = slice(joint.iv, joint.iv + joint.nv)
-        if joint.kind in ("spherical", "free") and joint.nv:
-            basis = np.eye(6)[:, -joint.nv :]
-            c[at, at, at] = np.einsum("jab,bi->aij", se3.ad(basis.T), basis)[-joint.nv :]
+    for at, part in quaternion_blocks(tree):
+        basis = np.eye(6)[:, part]
+        c[at, at, at] = np.einsum("jab,bi->aij", se3.ad(basis.T), basis)[part]
     if not model.reduction:
         return c[BASE:, BASE:, BASE:]
     G = velocity_map(model, q)[..., joints]

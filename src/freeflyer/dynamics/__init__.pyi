@@ -21,8 +21,8 @@ from .equations import (
     kinetic_energy, mass_matrix as mass_matrix, potential_energy as potential_energy,
 )
 from .evaluate import (
-    STATES_UNTIL_INTERRUPT as STATES_UNTIL_INTERRUPT, get_threads as get_threads, leading_axes as leading_axes, run_chunks as
-    run_chunks, set_threads as set_threads, singular as singular,
+    get_threads as get_threads, leading_axes as leading_axes, run_chunks as run_chunks, set_threads as set_threads, singular as
+    singular,
 )
 from .frame_sets import FrameSet as FrameSet, Frames as Frames, frame_set as frame_set, frames_of as frames_of
 from .frames import (
@@ -36,5 +36,7 @@ from .loads import (
     EXPRESSED as EXPRESSED, Expressed as Expressed, Wrenches as Wrenches, expression as expression, plain_array as
     plain_array, run_loaded as run_loaded,
 )
-from .manifold import body_twist as body_twist, difference as difference, integrate as integrate
+from .manifold import (
+    body_twist as body_twist, difference as difference, integrate as integrate, quaternion_blocks as quaternion_blocks,
+)
 from .specialized import specializable as specializable, specialize as specialize

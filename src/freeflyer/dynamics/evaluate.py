@@ -160,7 +160,7 @@ def run_chunks(run: Callable[[int, int], R], count: int, lanes: int, threads: in
     return found
 
 
-LOADS = "gwsf"  # letters of gravity, wrenches, settings and rows, which come checked
+LOADS = "gwsfm"  # letters of gravity, wrenches, settings, rows and systems, which come checked
 STATES_UNTIL_INTERRUPT = 4096  # that one call computes: between calls Ctrl-C is noticed
 Arrays = tuple[np.ndarray, ...]
 Shape = tuple[int, ...]

@@ -70,13 +70,10 @@ def run_steps(entry: Entry, model: Model, given: Samples, inputs: tuple[Any, ...
 
 def compiled_steps(model: Model, integrator: str, gravity: Sequence[float] | np.ndarray | None = None) -> Steps | None:
     """None for what has no compiled steps: other integrators, and moves that are extrapolated (see integrators.moves_of)."""
-    if integrator not in NUMBERS:
+    extrapolated = integrator == "rk4" and model.reduction is not None and model.reduction.has_partial_joints
+    if integrator not in NUMBERS or extrapolated:
         return None
-    entry = E.SHARED_STEPS if model.shared_coordinates else E.TREE_STEPS
-    if model.reduction:
-        if integrator == "rk4" and model.reduction.has_partial_joints:
-            return None
-        entry = E.CLOSED_STEPS
+    entry = E.CLOSED_STEPS if model.reduction else E.SHARED_STEPS if model.shared_coordinates else E.TREE_STEPS
     return Steps(model, entry, NUMBERS[integrator], None if gravity is None else tuple(map(float, gravity)))
 
 

@@ -79,11 +79,8 @@ class Linearization:
     basis: np.ndarray | None = None
 
 
-def free_rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
-           gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:
-    if model.reduction:
-        d = forward_dynamics_derivatives(model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
-        return stacked_rates(step_rates(model, q, v), d)
+def tree_rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
+               gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:
     if external is None and gravity is None and expressed == "body":
         A, B = E.LINEAR.call(model.handle, q, v, tau, None) or evaluate(E.LINEAR, model, (q, v, tau), ("q", "v", "tau"))
     else:

@@ -16,8 +16,7 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
 from freeflyer.model import Model, joint_sizes
-from freeflyer.spatial.inertia import SYMMETRIC, matrix
-from freeflyer.spatial.quaternion import rotation_matrix
+from freeflyer.spatial import inertia, quaternion
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +94,7 @@ def _placement(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _inertia(number: np.ndarray) -> np.ndarray:
     """M (6, 6) about the body's origin from mass, centre of mass and inertia about it."""
-    return matrix(number[L.MASS], number[L.COM : L.INERTIA], number[L.INERTIA + SYMMETRIC])
+    return inertia.matrix(number[L.MASS], number[L.COM : L.INERTIA], number[L.INERTIA + inertia.SYMMETRIC])
 
 
 def _gamma(kind: int, number: np.ndarray) -> np.ndarray:
@@ -130,8 +129,8 @@ def _displacement(tree: Tree, i: int, q: np.ndarray) -> tuple[np.ndarray, np.nda
         o[2] = slide * q[first] + slide_offset
         return R, o
     if kind == L.BALL:  # the matrix is a polynomial, so that derivatives by complex steps pass through it
-        return rotation_matrix(q[first : first + 4]), zeros(3, q.dtype)
-    return rotation_matrix(q[first + 3 : first + 7]), q[first : first + 3]
+        return quaternion.rotation_matrix(q[first : first + 4]), zeros(3, q.dtype)
+    return quaternion.rotation_matrix(q[first + 3 : first + 7]), q[first : first + 3]
 
 
 Array = np.ndarray

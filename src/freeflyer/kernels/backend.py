@@ -161,6 +161,13 @@ def put_sum(a, s, b, n, out):
         store(out, k, load(a, k) + s * load(b, k))
 
 
+def add_scaled_row(A, to, s, B, row, start, end):
+    """Entries of A from `to` on grow by s times those of B from `row` on, from the whole row that holds `start` to `end`."""
+    step = row_step(A)
+    for k in range(start - start % step, end, step):
+        store_row(A, to + k, load_row(A, to + k) + s * load_row(B, row + k))
+
+
 @primitive
 def fma(a: Any, b: Any, c: Any) -> Any:
     """a * b + c, rounded once."""

@@ -16,7 +16,7 @@ from freeflyer import tolerances as T
 from freeflyer.dynamics import difference, integrate
 from freeflyer.errors import AssemblyError, InputError, LinkageError, OpenLoopWarning
 from freeflyer.linkages.closure import check_range, close, q_of_v
-from freeflyer.linkages.partition import reference
+from freeflyer.linkages.partition import movable_joints, reference
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_loops, groups, structure
 from freeflyer.model import Model, check_configuration, file_posture, positive, public, random_configuration, row, whole_number
@@ -127,10 +127,7 @@ def movable_coordinates(model: Model, hold: str | Sequence[str] | None = None) -
     held = set(names)
     for name in held:
         model.joint(name)
-    touched = set(np.concatenate([*s.coordinates, np.empty(0, np.int64)]).tolist())
-    base = [j for j in s.base if j in touched]
-    free = [int(j) for j in (*s.passive, *s.actuated, *base) if s.owner[j] not in held]
-    return np.array(sorted(free), dtype=np.int64)
+    return np.array(sorted(int(j) for j in movable_joints(s) if s.owner[j] not in held), dtype=np.int64)
 
 
 class _Task(namedtuple("_Task", "model movable limits rows tolerance redundant")):

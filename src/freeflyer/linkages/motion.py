@@ -16,7 +16,6 @@ from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops, has_loops
 from freeflyer.linkages.closure import close_split
 from freeflyer.linkages.partition import partition
-from freeflyer.linkages.refusals import smallest_values
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
 from freeflyer.model import Model, check_configuration, public, row
 from freeflyer.tolerances import CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
@@ -163,7 +162,7 @@ def complete_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         if not block.rank:
             continue
         D = J[..., block.rows[:, None], block.dependent]
-        if smallest_values(D).min() < FACTOR_RANK_RATIO:
+        if refusals.smallest_values(D).min() < FACTOR_RANK_RATIO:
             raise refusals.singular_posture(model, block.loops, np.empty(0, np.int64))
         driven = np.einsum("...ij,...j->...i", J[..., block.rows[:, None], block.independent], rates[..., block.independent])
         rates[..., block.dependent] = -np.linalg.solve(D, driven[..., None])[..., 0]

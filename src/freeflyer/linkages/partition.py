@@ -19,9 +19,9 @@ from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closure import close, close_split, position_limits
 from freeflyer.linkages.refusals import condition, dependent_columns, independent_rows, rank, singular_values
-from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
+from freeflyer.linkages.rows import Structure, constraint_jacobian, groups, structure
 from freeflyer.model import Block, Model, Partition, file_posture, frozen_array as frozen, one_row, public, remembered
-from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
+from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO
 
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
 NEIGHBOURS, SPREAD = 4, 0.05  # number and distance (rad or m) of the closed postures that a singular one is compared with
@@ -116,7 +116,7 @@ def assembled_posture(model: Model) -> np.ndarray:
     if not len(s.rows):
         return q
     closed = close(model, q[None], s.passive)
-    joints = _joints(s)
+    joints = movable_joints(s)
     if np.abs(closed.residual).max() > CLOSED_GAP:
         closed = close(model, q[None], joints)
     if np.abs(closed.residual).max() > CLOSED_GAP:  # drawn in one line, for one, where no joint reduces the gap to first order
@@ -130,9 +130,9 @@ def assembled_posture(model: Model) -> np.ndarray:
     return closed.q[0]
 
 
-def _joints(s: Structure) -> np.ndarray:
+def movable_joints(s: Structure) -> np.ndarray:
     """Coordinates that closing may move: all joints, and the base where loops tie it to the world."""
-    touched = np.concatenate(s.coordinates)
+    touched = np.concatenate([np.empty(0, np.int64), *s.coordinates])
     return np.concatenate([s.passive, s.actuated, np.intersect1d(s.base, touched)])
 
 
@@ -142,8 +142,7 @@ def _partition_at(model: Model, q: np.ndarray) -> Partition:
         known = reference(model)
     except LinkageError:
         return _compute_partition(model, q)
-    residual = np.abs(constraint_residual(model, q))
-    refusals.check_closed(model, residual, known.rows, CLOSED_GAP, REDUNDANT_ROW_GAP)
+    refusals.check_closed(model, q, known.rows)
     J = constraint_jacobian(model, q)
     blocks = tuple(_update_block(model, b, q, J) for b in known.blocks)
     return _collect(model, q, J, blocks)
@@ -168,8 +167,7 @@ def _update_block(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> B
 
 def _compute_partition(model: Model, q: np.ndarray, given: Structure | None = None) -> Partition:
     s = given or structure(model)
-    residual = np.abs(constraint_residual(model, q))
-    refusals.check_closed(model, residual, np.arange(len(residual)), CLOSED_GAP, CLOSED_GAP)
+    refusals.check_closed(model, q, None)
     J = constraint_jacobian(model, q)
     motors = set(s.actuated.tolist())
     found = groups([set(c.tolist()) - motors for c in s.coordinates])
@@ -227,7 +225,7 @@ def _check_generic(model: Model, s: Structure, q: np.ndarray, blocks: tuple[Bloc
 
 def _neighbours(model: Model, q: np.ndarray, count: int = NEIGHBOURS) -> list[np.ndarray]:
     s, rng = structure(model), np.random.default_rng(0)
-    joints = _joints(s)
+    joints = movable_joints(s)
     steps = np.zeros((count, model.nv))
     steps[:, joints] = SPREAD * rng.standard_normal((count, len(joints)))
     closed = close(model, integrate(model, q, steps), joints)

@@ -17,9 +17,10 @@ from freeflyer.dynamics import frame_jacobian, reduction_of
 from freeflyer.errors import LinkageError
 from freeflyer.kernels.linkages.blocks import OPEN_GAP, REDUNDANT_GAP
 from freeflyer.kernels.math.dense import GENERAL_PIVOT
-from freeflyer.linkages.rows import constraint_loops, constraint_names, constraints, row_directions, structure
+from freeflyer.linkages.rows import (
+    constraint_loops, constraint_names, constraint_residual, constraints, row_directions, structure)
 from freeflyer.model import Model, slides
-from freeflyer.tolerances import FACTOR_RANK_RATIO
+from freeflyer.tolerances import CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
 
 def list_names(names: Iterable[str], most: int = 8) -> str:
@@ -28,11 +29,12 @@ def list_names(names: Iterable[str], most: int = 8) -> str:
     return shown + (f", ... ({len(known)} in all)" if len(known) > most else "")
 
 
-def check_closed(model: Model, residual: np.ndarray, rows: np.ndarray, closed: float, redundant: float,
+def check_closed(model: Model, q: np.ndarray, rows: np.ndarray | None,
                  reason: str = "the rank of an open linkage is not defined") -> None:
-    """LinkageError, with the reason, where |residual| (r,) exceeds `closed` in the rows, or `redundant` in the others."""
-    allowed = np.full(len(residual), redundant)
-    allowed[rows] = closed
+    """LinkageError, with the reason, for a posture q (nq,) at which independent rows (all for None), or others, are open."""
+    residual = np.abs(constraint_residual(model, q))
+    allowed = np.full(len(residual), REDUNDANT_ROW_GAP)
+    allowed[... if rows is None else rows] = CLOSED_GAP
     excess = residual / allowed
     if not len(excess) or excess.max() <= 1.0:
         return

@@ -14,11 +14,11 @@ from freeflyer.errors import InputError
 from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import check_closed, condition, rank, singular_values
-from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, structure, support
+from freeflyer.linkages.rows import Structure, constraint_jacobian, structure, support
 from freeflyer.model import Block, Model, Partition, lock_joints, one_row, public, refuse_no_model, row
 from freeflyer.tables import Table
 from freeflyer.text import short_repr
-from freeflyer.tolerances import CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
+from freeflyer.tolerances import FACTOR_RANK_RATIO
 
 MAX_COMBINED_TIES = 3  # ties that are tried together when a block is taken apart; with more it is left whole
 
@@ -224,9 +224,7 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     model.frame(frame)
     posture = partition(model).q if q is None else one_row(model, "q", q, "q")
     if q is not None:
-        residual, rows = np.abs(constraint_residual(model, posture)), independent_or_all(model)
-        check_closed(model, residual, np.arange(len(residual)) if rows is None else rows, CLOSED_GAP, REDUNDANT_ROW_GAP,
-                     "a limb keeps the posture of the joints that are locked")
+        check_closed(model, posture, independent_or_all(model), "a limb keeps the posture of the joints that are locked")
     s = structure(model)
     base = set(s.base.tolist())
     kept, grown, tied = set[int](), support(model, frame) - base, [set(c.tolist()) - base for c in s.coordinates]

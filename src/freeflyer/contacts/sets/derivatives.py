@@ -14,28 +14,24 @@ from typing import Any
 import numpy as np
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.forces import cross, cross_columns, relative_pose, rotate_columns, shift_motions, tied_turn
-from freeflyer.contacts.sets.tables import loops_of, wrenches_of
+from freeflyer.contacts.sets.forces import (
+    cross, cross_columns, loops_in, relative_pose, rotate_columns, shift_motions, tied_turn)
+from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics import (
     chain, chain_forces, frame_acceleration, frame_acceleration_derivatives, frame_velocity, frame_velocity_derivatives,
     motion, velocity_map,
 )
-from freeflyer.linkages.rows import row_directions
 from freeflyer.model import Loop
 from freeflyer.tolerances import COMPLEX_STEP
 
-Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # by q, by v, by a
+Rows = tuple[np.ndarray, ...]  # by q, by v, by a
 
 
 def row_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
     """Derivatives (..., r, nv) of J a + bias by q, v and a."""
     model, found = constraints.model, []
-    if constraints.loop_names:
-        directions, rows = row_directions(model), loops_of(model).rows
-        for loop in model.loops:
-            kept = [directions[rows[n]] for n, name in enumerate(constraints.loop_names) if name == loop.name]
-            if kept:
-                found.append(tuple(x[..., kept, :] for x in _loop_derivatives(model, loop, q, v, a)))
+    for loop, _, tied in loops_in(constraints):
+        found.append(tuple(x[..., tied, :] for x in _loop_derivatives(model, loop, q, v, a)))
     if constraints.locks:
         found.append(_lock_derivatives(constraints, q, v, a))
     for contact in constraints.contacts:
@@ -45,17 +41,14 @@ def row_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
     lead = np.broadcast_shapes(*(x[0].shape[:-2] for x in found)) if found else np.shape(q)[:-1]
     none = np.zeros((*lead, 0, model.nv))
     joined = [np.concatenate([none, *(np.broadcast_to(x[k], (*lead, *x[k].shape[-2:])) for x in found)], axis=-2) for k in range(3)]
-    return joined[0], joined[1], joined[2]
+    return tuple(joined)
 
 
 def _lock_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
     model, at = constraints.model, list(constraints.coordinates)
     lead, n = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(a)[:-1]), model.tree.nv
     zero, one = np.zeros((*lead, len(at), n)), np.broadcast_to(np.eye(n)[at], (*lead, len(at), n))
-    if not model.reduction:
-        return zero, zero, one
-    dq, dv, da = chain(model, q, v, a, zero, zero, one)
-    return dq, dv, da
+    return chain(model, q, v, a, zero, zero, one) if model.reduction else (zero, zero, one)
 
 
 def _linear(x: np.ndarray) -> np.ndarray:

@@ -24,9 +24,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.model.layout import CONTRADICTION, FLAGS
 from freeflyer.linkages.rows import row_directions
 from freeflyer.model import WORLD, JointInfo, Loop
-from freeflyer.spatial import _series
-from freeflyer.spatial.quaternion import rotation_vector
-from freeflyer.spatial.se3 import ad, adjoint, inverse
+from freeflyer.spatial import _series, quaternion, se3
 from freeflyer.tolerances import CONTRADICTION_RATIO
 
 
@@ -38,14 +36,6 @@ class HeldWrench(NamedTuple):
     wrench: np.ndarray
     change: np.ndarray | None = None
     name: str = ""
-
-
-def loop_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
-    """{name: (..., 6)} of each loop, on frame_b's body, in frame_b's axes at its origin. Couplings have no wrench."""
-    found = {}
-    for loop, R, _, F in _loop_wrenches(constraints, q, multipliers):
-        found[loop.name] = rotate_columns(np.swapaxes(R, -1, -2), F)[..., 0]
-    return found
 
 
 def held_loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> list[HeldWrench]:
@@ -75,23 +65,25 @@ def tied_turn(loop: Loop) -> int | None:
     return turns.index(1) if sum(turns) == 1 else None
 
 
+def loops_in(constraints: ConstraintSet) -> Iterator[tuple[Loop, list[int], list[int]]]:
+    """(loop, its rows of the set, the directions that these tie) of each loop with rows in the set."""
+    for loop in constraints.model.loops if constraints.loop_names else ():
+        of_loop = [n for n, name in enumerate(constraints.loop_names) if name == loop.name]
+        if of_loop:
+            directions, rows = row_directions(constraints.model), loops_of(constraints.model).rows
+            yield loop, of_loop, [directions[rows[n]] for n in of_loop]
+
+
 def _loop_wrenches(constraints: ConstraintSet, q: Any,
                    multipliers: np.ndarray) -> Iterator[tuple[Loop, np.ndarray, np.ndarray, np.ndarray]]:
     """(loop, R_ab, p_ab, wrench (..., 6, 1) on frame_b at its origin, in frame_a's axes) of each loop with rows in the set."""
-    model = constraints.model
-    if not constraints.loop_names:
-        return
-    directions, rows = row_directions(model), loops_of(model).rows
-    for loop in model.loops:
-        if loop.name not in constraints.loop_names:
-            continue
-        of_loop = [n for n, name in enumerate(constraints.loop_names) if name == loop.name]
-        R, p = relative_pose(model, q, loop)
+    for loop, of_loop, tied in loops_in(constraints):
+        R, p = relative_pose(constraints.model, q, loop)
         F = np.zeros((*np.broadcast_shapes(R.shape[:-2], multipliers.shape[:-1]), 6, 1))
-        F[..., [directions[rows[n]] for n in of_loop], 0] = multipliers[..., of_loop]
+        F[..., tied, 0] = multipliers[..., of_loop]
         turn = tied_turn(loop)
         if turn is not None:
-            e, r = np.eye(3)[:, turn, None], rotation_vector(R)[..., None]
+            e, r = np.eye(3)[:, turn, None], quaternion.rotation_vector(R)[..., None]
             F[..., 3:, :] = _moment_axis(r, e) * F[..., 3 + turn, None, :]
         yield loop, R, p, F
 
@@ -111,7 +103,7 @@ def _moment_change(loop: Loop, R: np.ndarray, turns: np.ndarray, F: np.ndarray) 
     turn, change = tied_turn(loop), np.zeros((*np.broadcast_shapes(F.shape[:-2], turns.shape[:-2]), 6, turns.shape[-1]))
     if turn is None:
         return change
-    e, r = np.eye(3)[:, turn, None], rotation_vector(R)[..., None]
+    e, r = np.eye(3)[:, turn, None], quaternion.rotation_vector(R)[..., None]
     axis, c = _moment_axis(r, e), _factor(r)
     size = np.sum(axis * F[..., 3:, :], axis=-2, keepdims=True) / np.sum(axis * axis, axis=-2, keepdims=True)  # the multiplier
     x, w = cross(r, e), cross(r, turns)
@@ -146,12 +138,6 @@ def shift_motions(x: np.ndarray, p: np.ndarray) -> np.ndarray:
 CHAINS = ("universal", "planar")  # kinds of joints with motions that change in the child's axes
 
 
-def lock_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
-    """{name: (..., 6)} of each locked joint, on its child link, in that link's axes at its origin."""
-    locks = _locks(constraints, q, multipliers)
-    return {joint.name: (np.linalg.pinv(np.swapaxes(S, -1, -2)) @ f)[..., 0] for joint, S, f in locks}
-
-
 def lock_force_changes(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
     """{name: (..., 6, nv)}: how these numbers change with q, of the joints where they do."""
     model, found = constraints.model, {}
@@ -163,7 +149,7 @@ def lock_force_changes(constraints: ConstraintSet, q: Any, multipliers: np.ndarr
         y, change = np.linalg.solve(gram, f), np.zeros((*f.shape[:-2], 6, model.tree.nv))
         for j in range(1, joint.nv):
             dS = np.zeros_like(S)
-            dS[..., :j] = -ad(S[..., j]) @ S[..., :j]
+            dS[..., :j] = -se3.ad(S[..., j]) @ S[..., :j]
             crossed = turned @ dS
             moving = (crossed + np.swapaxes(crossed, -1, -2)) @ y
             change[..., joint.iv + j] = (dS @ y - S @ np.linalg.solve(gram, moving))[..., 0]
@@ -184,8 +170,8 @@ def _locks(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> Itera
         columns = slice(joint.iv, joint.iv + joint.nv)
         S = frame_jacobian(tree, q, joint.child)[..., columns]
         if joint.parent != WORLD and tree.shared_coordinates:  # followers on the way move the parent, too
-            X = inverse(frame_pose(tree, q, joint.child)) @ frame_pose(tree, q, joint.parent)
-            S = S - adjoint(X) @ frame_jacobian(tree, q, joint.parent)[..., columns]
+            X = se3.inverse(frame_pose(tree, q, joint.child)) @ frame_pose(tree, q, joint.parent)
+            S = S - se3.adjoint(X) @ frame_jacobian(tree, q, joint.parent)[..., columns]
         if joint.kind == "helical":  # a torque alone
             axis = S[..., 3:, :] / np.linalg.norm(S[..., 3:, :], axis=-2, keepdims=True)
             S = np.concatenate([np.zeros_like(axis), axis], axis=-2)
@@ -194,12 +180,17 @@ def _locks(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> Itera
 
 
 def forces_by_name(constraints: ConstraintSet, q: Any, forces: np.ndarray, multipliers: np.ndarray) -> dict[str, np.ndarray]:
-    """{name: (..., 6)} of wrenches on the items (..., items, 6) and of the multipliers (..., r)."""
+    """{name: (..., 6)} of wrenches on the items (..., items, 6) and of the multipliers (..., r): of a loop on frame_b's body, in
+    frame_b's axes at its origin; of a lock on the joint's child link, in that link's axes at its origin. Couplings have none."""
     if constraints.plain:
         if forces.ndim == 2:
             return dict(zip(constraints.item_names, forces))
         return {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
-    found = loop_forces(constraints, q, multipliers) | lock_forces(constraints, q, multipliers)
+    found = {}
+    for loop, R, _, F in _loop_wrenches(constraints, q, multipliers):
+        found[loop.name] = rotate_columns(np.swapaxes(R, -1, -2), F)[..., 0]
+    for joint, S, f in _locks(constraints, q, multipliers):
+        found[joint.name] = (np.linalg.pinv(np.swapaxes(S, -1, -2)) @ f)[..., 0]
     return found | {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
 
 
@@ -226,18 +217,13 @@ def pulling(constraints: ConstraintSet | None, normal_forces: np.ndarray) -> dic
 
 def redundant(constraints: ConstraintSet | None, verdict: np.ndarray) -> dict[str, np.ndarray]:
     """{name: (...) bool}: whether constraints have rows that depend on rows before them."""
-    names = _owners(constraints, verdict.shape[-1] - FLAGS)
+    names = [f"row {k}" for k in range(verdict.shape[-1] - FLAGS)]  # of the user's own
+    if constraints is not None:
+        locks = [constraints.model.tree.joint(name) for name in constraints.locks]
+        names = [*constraints.loop_names, *(joint.name for joint in locks for _ in range(joint.nv))]
+        names += [name for name, count in zip(constraints.item_names, constraints.item_rows) for _ in range(count)]
     flags, owned = verdict[..., FLAGS:] == 0.0, np.array(names)
     return {name: flags[..., owned == name].any(axis=-1) for name in dict.fromkeys(names)}
-
-
-def _owners(constraints: ConstraintSet | None, rows: int) -> list[str]:
-    """The name of the constraint of each row; "row k" for rows of the user's own."""
-    if constraints is None:
-        return [f"row {k}" for k in range(rows)]
-    locks = [constraints.model.tree.joint(name) for name in constraints.locks]
-    found = [*constraints.loop_names, *(joint.name for joint in locks for _ in range(joint.nv))]
-    return found + [name for name, count in zip(constraints.item_names, constraints.item_rows) for _ in range(count)]
 
 
 def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray, what: str) -> None:

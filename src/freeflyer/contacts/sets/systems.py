@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import namedtuple
 from functools import lru_cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,52 +11,42 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.tables import wrenches_of
-from freeflyer.dynamics import STATES_UNTIL_INTERRUPT, get_threads, leading_axes, mass_matrix, run_chunks, singular
+from freeflyer.dynamics import leading_axes, mass_matrix, singular
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
-from freeflyer.kernels.compiler.calls.running import Result, bare_topology, batch, batch_lanes, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
-from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model import layout as L
 from freeflyer.model import Model, finite_array, frozen_array
+from freeflyer.optimization.compiled import Sizes, sizes_table
 
 Pair = tuple[Any, Any]
-SOLVED: Result = (OK, ())
-SHORT = 64  # systems that one thread solves sooner than several
 
 
 @lru_cache(maxsize=256)
-def system_handle(unknowns: int, rows: int, free: int) -> Any:
-    """Handle of a system of this size for compiled code: a topology without bodies, and its table."""
+def system_sizes(unknowns: int, rows: int, free: int) -> Sizes:
+    """A system of this size for compiled code: a topology without bodies, and its table."""
     size = unknowns * unknowns + unknowns + rows * unknowns + 2 * rows + 1
-    table = [size, unknowns, rows, rows + L.FLAGS, free, *range(unknowns)]
-    return handle(frozen_array(bare_topology(L.SYSTEMS, table, unknowns + rows)), frozen_array(np.zeros(8)))
+    return sizes_table(L.SYSTEMS, [size, unknowns, rows, rows + L.FLAGS, free, *range(unknowns)], unknowns + rows)
 
 
 def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, rows: MatrixRows, b: np.ndarray,
                   energy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(a (..., n), y (..., r), verdict) of M a = f + J^T y, J a = b; see kernels/contacts/systems.py. Errors: singular M."""
-    J, free, sizes = rows.J, rows.free, np.abs(b)
-    n, r = M.shape[-1], J.shape[-2]
+    J, n, r = rows.J, M.shape[-1], rows.J.shape[-2]
     lead = leading_axes((M, f, J, b), (2, 1, 2, 1), ("the mass matrix", "forces", "A", "b"))
-    parts = [(M, n * n), (f, n), (J, r * n), (b, r), (sizes, r), (energy[..., None], 1)]
-    tails = [2, 1, 2, 1, 1, 1]
+    parts = (M, 2, n * n), (f, 1, n), (J, 2, r * n), (b, 1, r), (np.abs(b), 1, r), (energy[..., None], 1, 1)
     packed = np.concatenate(
-        [np.broadcast_to(x, (*lead, *x.shape[x.ndim - t :])).reshape(prod(lead), k) for (x, k), t in zip(parts, tails)], axis=-1)
-    made = np.empty((*lead, n)), np.empty((*lead, r)), np.empty((*lead, r + L.FLAGS))
-    if not lead:
-        status, where = state(SOLVE_SYSTEM, system_handle(n, r, free), packed[0], *made)
-    elif packed.size:
-        flat = tuple(x.reshape(len(packed), -1) if x.size else np.empty((len(packed), 0)) for x in made)
-        system, threads = system_handle(n, r, free), get_threads() if len(packed) > SHORT else 1
-        found = run_chunks(lambda a, b: batch(SOLVE_SYSTEM, system, (packed,), (), flat, a, b), len(packed),
-                           batch_lanes(SOLVE_SYSTEM), threads, STATES_UNTIL_INTERRUPT)  # fmt: skip
-        status, where = min((x for x in found if x[0] != OK), key=lambda x: x[1][STATE], default=SOLVED)
-    else:
+        [np.broadcast_to(x, (*lead, *x.shape[x.ndim - axes :])).reshape(*lead, size) for x, axes, size in parts], axis=-1)
+    system = system_sizes(n, r, rows.free)
+    made: tuple[np.ndarray, np.ndarray, np.ndarray] | None = SOLVE_SYSTEM.call(system.handle, packed, None)
+    if made is not None:
         return made
-    if status != OK:
-        at = tuple(int(k) for k in np.unravel_index(min(where[STATE], prod(lead) - 1), lead)) if lead else ()
+    a, y, verdict = evaluate(SOLVE_SYSTEM, model, (packed,), ("equations",), frames=system, nan=True)  # type: ignore[arg-type]
+    failed = np.argwhere(np.isnan(a).any(axis=-1))
+    if len(failed):
+        at = tuple(failed[0].tolist())
         raise singular(model, np.broadcast_to(q, (*lead, model.nq))[at], at)
-    return made
+    return a, y, verdict
 
 
 def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -44,16 +44,13 @@ class Entry(NamedTuple):
 @dataclass(eq=False)
 class Tree:
     """Data that sets of one tree share: its arrays, as a set's begin, and `before` (nv): the next coordinate on the way to the
-    world, or -1. Kept after their first use: paths of frames, points and table entries of contacts, loops."""
+    world, or -1; table entries of contacts after their first use."""
 
     before: list[int]
     topology: bytes  # the tree's, saying that a table of a set follows; a set's own memory, which nothing can write to
     parameters: bytes
     most_rows: int
-    loops: Loops | None = None
     entries: dict[tuple[Any, ...], Entry] = field(default_factory=dict)
-    paths: dict[str, frozenset[int]] = field(default_factory=dict)
-    points: dict[tuple[str, tuple[float, float]], np.ndarray] = field(default_factory=dict)
 
 
 class Table(NamedTuple):
@@ -65,8 +62,6 @@ class Table(NamedTuple):
     handle: Any
     rows: int
     free: int
-
-
 
 
 @remembered
@@ -82,14 +77,12 @@ def tree_of(model: Model) -> Tree:
     return Tree(before, base.tobytes(), model.parameters.tobytes(), most)
 
 
+@remembered
 def loops_of(model: Model) -> Loops:
     """The loops of the tree `model`. Errors: LinkageError for those that cannot be split."""
-    tree = tree_of(model)
-    if tree.loops is None:
-        rows: list[int] = partition(model).rows.tolist() if model.constraint_rows[0] else []
-        names = constraint_loops(model)
-        tree.loops = Loops(rows, tuple([names[k] for k in rows]))
-    return tree.loops
+    rows: list[int] = partition(model).rows.tolist() if model.constraint_rows[0] else []
+    names = constraint_loops(model)
+    return Loops(rows, tuple([names[k] for k in rows]))
 
 
 def corners_of(model: Model, frame: str) -> np.ndarray:
@@ -101,32 +94,29 @@ def corners_of(model: Model, frame: str) -> np.ndarray:
 
 def surface_points(model: Model, contact: Contact) -> np.ndarray:
     """The points (c, 3) of a contact: its own, those of the model's frames, or the corners of a rectangle."""
-    if contact.points is not None:
-        return contact.points
-    known, key = tree_of(model).points, (contact.frame, contact.size)
-    if key not in known:
-        found = corners_of(model, contact.frame)
-        if len(found) > 2:
-            check_spread(found, contact.frame)
-        else:
-            x, y = 0.5 * contact.size[0], 0.5 * contact.size[1]
-            found = np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
-        known[key] = frozen_array(found)
-    return known[key]
+    return _points_below(model, contact.frame, contact.size) if contact.points is None else contact.points
 
 
+@remembered
+def _points_below(model: Model, frame: str, size: tuple[float, float]) -> np.ndarray:
+    found = corners_of(model, frame)
+    if len(found) > 2:
+        check_spread(found, frame)
+    else:
+        x, y = 0.5 * size[0], 0.5 * size[1]
+        found = np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
+    return frozen_array(found)
+
+
+@remembered
 def path(model: Model, frame: str) -> frozenset[int]:
     """The velocity coordinates that move a frame, and those before them in the factors of the mass matrix: all if joints mimic."""
-    tree = tree_of(model)
-    found = tree.paths.get(frame)
-    if found is None:
-        coordinates: set[int] = set()
-        for j in support(model, frame):
-            while j >= 0 and j not in coordinates:
-                coordinates.add(j)
-                j = tree.before[j]
-        found = tree.paths[frame] = frozenset(coordinates)
-    return found
+    before, coordinates = tree_of(model).before, set[int]()
+    for j in support(model, frame):
+        while j >= 0 and j not in coordinates:
+            coordinates.add(j)
+            j = before[j]
+    return frozenset(coordinates)
 
 
 def wrenches_of(model: Model, contact: Contact) -> UnitWrenches:
@@ -144,7 +134,7 @@ def _entry(tree: Tree, model: Model, item: Contact | Rolling) -> Entry:
     key = item.kind, frame, item.size, None if item.points is None else item.points.tobytes(), item.normal.tobytes()
     found = tree.entries.get(key)
     if found is None:
-        unit = unit_wrenches(item, surface_points(model, item))
+        unit = unit_wrenches(item.kind, surface_points(model, item).tobytes())
         axes = contact_axes(item.normal)
         numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel(), axes.ravel()]).tobytes()
         if len(tree.entries) >= MAX_CACHED_CONTACTS:

@@ -5,10 +5,11 @@
 With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, load_int, put_sum, row_width, sqrt, store, workspace, zero_entries, zero_workspace,
+    add_scaled_row, copy_entries, from_entry, kernel, load, load_int, put_sum, row_width, sqrt, store, workspace, zero_entries,
+    zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
-from freeflyer.kernels.contacts.solve import add_scaled_row, solve_whitened
+from freeflyer.kernels.contacts.solve import solve_whitened
 from freeflyer.kernels.math.algebra import dot, load3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.layout import (

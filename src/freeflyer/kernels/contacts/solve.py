@@ -7,8 +7,8 @@ to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), r
 are given: closed linkages, and rows of the user's own."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, from_entry, kernel, load, load_int, load_row, put_sum, row_step, row_width, select_less, sqrt, store,
-    store_row, workspace, zero_entries, zero_workspace,
+    add_scaled_row, all_below, copy_entries, from_entry, kernel, load, load_int, put_sum, row_width, select_less, sqrt, store,
+    workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
@@ -19,13 +19,6 @@ from freeflyer.kernels.model.layout import (
 MIN_PIVOT_RATIO = 1e-12  # of a row's own diagonal entry: smaller pivots count as zero; the square of a singular value's 1e-6
 MIN_DIAGONAL_RATIO = 1e-24  # of the largest diagonal entry: smaller rows are rounding, as of a wheel that cannot leave its plane
 ROUNDING = 1e-6  # of the largest terms of all rows: what counts as the size of a row's own, at least
-
-
-def add_scaled_row(A, to, s, B, row, start, end):
-    """Entries of A from `to` on grow by s times those of B from `row` on, from the whole row that holds `start` to `end`."""
-    step = row_step(A)
-    for k in range(start - start % step, end, step):
-        store_row(A, to + k, load_row(A, to + k) + s * load_row(B, row + k))
 
 
 def put_gram(topology, path, count, X, D, stride, rows, width, G):

@@ -7,9 +7,8 @@ unknowns is left. If the last level of tasks cannot be met, its squares are leas
 K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, from_entry, kernel, load, row_width, select_less, store, workspace, zero_workspace,
+    add_scaled_row, all_below, copy_entries, from_entry, kernel, load, row_width, select_less, store, workspace, zero_workspace,
 )
-from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.math.dense import ZERO, copy_rows, put_rows
 from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces, put_optimum
 from freeflyer.kernels.optimization.orthogonal_rows import dot

@@ -3,7 +3,7 @@
 Jacobians and their rates, (33) and (34) of the paper, are rows over columns in the axes of c_i. Column k of J is the twist of c_i
 when column k of the joints moves at unit rate: the parent's, moved by the adjoint of (19), and the own one of its joint, which is
 constant there. So Jdot = Ad(x) Jdot of the parent, plus (Ad(x) J) x xi: (20) for columns. Columns are numbered depth-first: those
-of body i and its parents come before `end_of(i)`, so that blocks of six rows J and six rows Jdot fill half a square.
+of body i and its parents come before `end_of(i)`. A body's block is six rows J and six rows Jdot, of which no more is defined.
 
 dqGP, Gauss's principle of least constraint: the sums (46), (47) and (50) over bodies, as printed, by products along rows: a scalar
 of the path to the world times a row of columns. They are cubic in the length of a chain, as in the paper.
@@ -46,21 +46,14 @@ def motions_at(topology):
 
 
 def block_at(topology, work, i):
-    """Where in work body i's block begins: behind those of bodies with fewer columns."""
-    step, before = row_step(work), max(end_of(topology, i) - 1, 0)
-    whole, rest = before // step, before % step
-    return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * step * (
-        step * whole * (whole + 1) // 2 + rest * (whole + 1))  # fmt: skip
-
-
-def block_width(topology, work, i):
-    return row_width(work, end_of(topology, i))
+    """(where in work body i's block begins, the length of its rows)."""
+    width = row_width(work, load_int(topology, N_COLUMNS))
+    return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * width * i, width
 
 
 def jacobians_size(topology, q):
-    step, columns = row_step(q), load_int(topology, N_COLUMNS) + 1
-    blocks = columns * (columns + step) // 2 + step * step
-    return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * blocks
+    end, _ = block_at(topology, q, load_int(topology, N_BODIES) + 1)
+    return end
 
 
 def column_rows(work, at, width):
@@ -90,17 +83,16 @@ def jacobians(topology, parameters, q, v, g, work):
         store_entries(work, motions + MOTION * i, (*acceleration_terms(joint, parameters, v, w, ZERO)[0], *down))
         c = com_of(parameters, at)
         p = subtract(com_of(parameters, body_floats(parent)), origin(joint, parameters, q))
-        there, before = block_at(topology, work, parent), block_width(topology, work, parent)
-        here, width = block_at(topology, work, i), block_width(topology, work, i)
+        (there, width), (here, _) = block_at(topology, work, parent), block_at(topology, work, i)
         end = end_of(topology, parent) if parent > 0 else 0
         for k in range(0, end, step):
-            J = translate(p, column_rows(work, there + k, before))
-            rate = translate(p, column_rows(work, there + 6 * before + k, before))
+            J = translate(p, column_rows(work, there + k, width))
+            rate = translate(p, column_rows(work, there + 6 * width + k, width))
             a, b, d, e = to_child(joint, parameters, q, (*J, *rate))
             J, rate = (a, b), add_cross_joint_twist(joint, parameters, v, (a, b), (d, e))
             store_spatial_rows(work, here + k, width, translate_back(c, J))
             store_spatial_rows(work, here + 6 * width + k, width, translate_back(c, rate))
-        for k in range(row_width(work, end), width, step):
+        for k in range(row_width(work, end), row_width(work, end_of(topology, i)), step):
             store_spatial_rows(work, here + k, width, (ZERO, ZERO))
             store_spatial_rows(work, here + 6 * width + k, width, (ZERO, ZERO))
         first = load_int(topology, body_ints(i) + FIRST_COLUMN)
@@ -120,7 +112,7 @@ def add_body(topology, parameters, work, i, M, C, width, forces):
     at, (omega, gravity), step = body_floats(i), motion_of(topology, work, i), row_step(work)
     m, I = load(parameters, at + MASS), load6(parameters, at + INERTIA)
     weight = scale(m, gravity)
-    here, length, end = block_at(topology, work, i), block_width(topology, work, i), end_of(topology, i)
+    (here, length), end = block_at(topology, work, i), end_of(topology, i)
     for k in range(0, end, step):
         J, rate = column_rows(work, here + k, length), column_rows(work, here + 6 * length + k, length)
         force, moment = scale(m, J[1]), sym_apply(I, J[0])  # Psi J
@@ -161,7 +153,7 @@ def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
 
 def body_motion(topology, work, i, v, a):
     """Twist J v and its rate J a + Jdot v, (33) and (34), of body i."""
-    here, length = block_at(topology, work, i), block_width(topology, work, i)
+    here, length = block_at(topology, work, i)
     k, zero = end_of(topology, i) - 1, 0.0 * load(v, 0)
     nu, rate = ((zero, zero, zero), (zero, zero, zero)), ((zero, zero, zero), (zero, zero, zero))
     while k >= 0:
@@ -185,7 +177,7 @@ def gibbs_appell(topology, parameters, q, v, a, gravity, energy, slope, active):
         total = total + load(a, j) * (0.5 * inertial + load(slope, j))
         store(slope, j, load(slope, j) + inertial)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        at, here, length = body_floats(i), block_at(topology, work, i), block_width(topology, work, i)
+        at, (here, length) = body_floats(i), block_at(topology, work, i)
         nu, rate = body_motion(topology, work, i, v, a)
         m, I, (omega, g) = load(parameters, at + MASS), load6(parameters, at + INERTIA), motion_of(topology, work, i)
         force, moment = body_wrench_rate(parameters, at, omega, nu, rate)  # Psi a + S nu

@@ -223,12 +223,6 @@ def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
     return a
 
 
-def add_rows(X, to, s, Y, row, end):
-    """Entries of X from `to` on grow by s times those of Y from `row` on; `end` is a multiple of the row step."""
-    for k in range(0, end, row_step(X)):
-        store_row(X, to + k, load_row(X, to + k) + s * load_row(Y, row + k))
-
-
 def velocity_map(topology, J, inverses):
     """G (nv rows of row_width(nu) numbers) with v = G u: Kangaroo paper, eqs. (6)-(8), for the whole robot."""
     nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)

@@ -5,11 +5,11 @@ no map is needed: G^T tau is what remains of tau when the constraints have taken
 
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, kernel, load, load_int, put_sum, row_step, row_width, store, store_row, workspace, zero_entries,
-    zero_workspace,
+    LANES, add_scaled_row, copy_entries, kernel, load, load_int, put_sum, row_step, row_width, store, store_row, workspace,
+    zero_entries, zero_workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, gather_independent, linkage, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
+    gather_independent, linkage, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
     whole_velocity,
 )
 from freeflyer.kernels.math.dense import copy_rows, factor_symmetric, solve_factored
@@ -58,13 +58,13 @@ def half_mass(topology, parameters, work, G):
         for k in range(c - c % step, end, step):
             store_row(products, k, row_dot(s, work, F + k, rows))
         zero_entries(Y, pitch)
-        add_rows(Y, 0, 0.5 * load(products, c), G, pitch * j, pitch)
+        add_scaled_row(Y, 0, 0.5 * load(products, c), G, pitch * j, 0, pitch)
         for k in range(c + 1, end):
-            add_rows(Y, 0, load(products, k), G, pitch * coordinate(topology, k), pitch)
+            add_scaled_row(Y, 0, load(products, k), G, pitch * coordinate(topology, k), 0, pitch)
         add_projected(topology, P, pitch, G, j, Y)
     for j in range(nv):
         zero_entries(Y, pitch)
-        add_rows(Y, 0, 0.5 * load(parameters, load_int(topology, ARMATURE_AT) + j), G, pitch * j, pitch)
+        add_scaled_row(Y, 0, 0.5 * load(parameters, load_int(topology, ARMATURE_AT) + j), G, pitch * j, 0, pitch)
         add_projected(topology, P, pitch, G, j, Y)
     return P
 
@@ -74,7 +74,7 @@ def add_projected(topology, P, pitch, G, j, Y):
     first, end = support_of(topology, j)
     for n in range(first, end):
         i = load_int(topology, n)
-        add_rows(P, pitch * i, load(G, pitch * j + i), Y, 0, pitch)
+        add_scaled_row(P, pitch * i, load(G, pitch * j + i), Y, 0, 0, pitch)
 
 
 def put_mass(topology, P, M):

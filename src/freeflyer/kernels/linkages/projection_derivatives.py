@@ -12,11 +12,11 @@ Then all derivatives of the projected dynamics at once: of its inverse, and of i
 independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
-    zero_entries, zero_workspace,
+    LANES, add_scaled_row, copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, store, store_row,
+    workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_int, linkage_map, project_forces, whole_acceleration, whole_velocity,
+    complete_rate_rows, linkage_int, linkage_map, project_forces, whole_acceleration, whole_velocity,
 )
 from freeflyer.kernels.linkages.constraints import first_coupling
 from freeflyer.kernels.linkages.projection import (
@@ -199,7 +199,7 @@ def project_rows(topology, G, pitch, out, result):
         begin, end = support_of(topology, j)
         for at in range(begin, end):
             i = load_int(topology, at)
-            add_rows(result, step * i, load(G, pitch * j + i), out, step * j, step)
+            add_scaled_row(result, step * i, load(G, pitch * j + i), out, step * j, 0, step)
 
 
 def put_lanes(rows, n, out, first, width):
@@ -250,7 +250,7 @@ def minus_product(A, B, n, out):
     for i in range(n):
         zero_entries(total, pitch)
         for k in range(n):
-            add_rows(total, 0, -load(A, n * i + k), rows, pitch * k, pitch)
+            add_scaled_row(total, 0, -load(A, n * i + k), rows, pitch * k, 0, pitch)
         copy_entries(total, n, from_entry(out, n * i))
 
 
@@ -262,7 +262,7 @@ def brackets(topology, J, v, directions, rest):
         j, count = bracket_rows(topology, i, v, directions, nv)
         for row in range(load_int(topology, N_ROWS)):
             for k in range(count):
-                add_rows(rest, step * row, load(J, nv * row + j + k), directions, step * (nv + k), step)
+                add_scaled_row(rest, step * row, load(J, nv * row + j + k), directions, step * (nv + k), 0, step)
 
 
 def map_rates(topology, parameters, q, u, rates):
