@@ -243,6 +243,14 @@ def test_a_start_that_violates_constraints_is_refused():
     refused(InputError, "another model", sim.simulate, model, q, np.zeros(model.nv), dt=1e-2, duration=0.1, constraints=other)
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "rk45"])
+def test_a_run_of_no_robots_is_refused(integrator):
+    model = ff.robots.chain(2)
+    words = r"one robot at least, got q of shape \(0, 2\) and v of shape \(2,\)"
+    with pytest.raises(ff.InputError, match=words):
+        ff.sim.simulate(model, np.zeros((0, 2)), np.zeros(2), dt=0.01, duration=0.1, integrator=integrator)
+
+
 def test_forces_of_a_run_are_those_of_its_states():
     """Many compiled steps of a stance, beside constrained dynamics at each recorded state."""
     rng, model = fresh(), ff.robots.make("quadruped")

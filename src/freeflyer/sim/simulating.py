@@ -112,6 +112,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         lead = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1])
     except ValueError:
         raise InputError(f"the leading axes of q and v do not broadcast together: {q0.shape} and {v0.shape}") from None
+    if 0 in lead:
+        raise InputError(f"a run takes one robot at least, got q of shape {q0.shape} and v of shape {v0.shape}")
     q0, v0 = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q0, v0))
     if gravity is not None:
         gravity = np.array(gravity_rows(gravity) if np.ndim(gravity) > 1 else gravity_vector(gravity))
