@@ -55,6 +55,10 @@ REFUSED = {  # command: words of what it says
     "control squat --feet nose --sole 0.2x0.1": ("nose",), "control squat --sole 0.2x0.1": ("--feet names",),
     "control squat --feet left_sole --sole wide": ("LENGTHxWIDTH",), "control squat --steps 3": ("belongs to the scenario walk",),
     "control squat --speed 0.3": ("belongs to the scenario walk",), "control walk --pushes 2": ("--pushes",),
+    "control stand --pushes 2 --compare --duration 1": ("--pushes and --boundary take no --compare, --duration",),
+    "control stand --boundary 4 --solver daqp": ("--pushes and --boundary take no --solver",),
+    "control stand --processes 2": ("--processes share the pushes",),
+    "control squat --compare --formulation reduced": ("--compare runs the full and the reduced",),
 }  # fmt: skip
 
 
