@@ -34,6 +34,7 @@ REFUSED = {  # command: words of what it says
     f"hop revolute-III --set {'w' * 1000}=3": ("(1000 characters)",),
     "estimate humanoid": ("has no loops",), "estimate kangaroo_like --rigid left_kneee": ("left_knee",),
     "estimate kangaroo_like --encoder left_kneee": ("left_knee",), "estimate kangaroo_like --view": ("--swing",),
+    "estimate kangaroo_like --frequency 0.5": ("--swing",), "export humanoid --controller x.yaml --batch": ("--controller exports",),
     "estimate kangaroo_like --swing --amplitude -0.1": ("--amplitude must be a positive",),
     "estimate kangaroo_like --swing --frequency 0": ("--frequency must be a positive",),
     "estimate kangaroo_like --noise inf": ("error: --noise must be a number of 0 or more, got inf",),
