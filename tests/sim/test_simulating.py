@@ -6,6 +6,7 @@ import pytest
 from closeness import close, fresh, refused
 from freeflyer import control, sim
 from freeflyer.errors import FileError, InputError, ReplayError
+from linkage_samples import four_bar
 
 ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
 
@@ -193,6 +194,24 @@ def test_sensing_is_the_same_with_the_same_seed():
     assert abs(spread[1] - 1e-2) < 2e-3
     errors = [np.ravel(x) for x in ([ff.difference(model, a, b) for a, b in zip(run.q, q2)], np.array(v2) - run.v)]
     assert abs(np.corrcoef(errors)[0, 1]) < 0.3  # of positions and velocities apart
+
+
+def test_closed_robots_of_a_batch_are_sensed_one_by_one():
+    """Each near its own posture, by the noise; postures of the others were memory that nothing had written."""
+    model, seen = ff.close_loops(four_bar()), []
+    q = ff.random_configuration(model, fresh("sensed"), 3)
+
+    def controller(t, q, v):
+        seen.append((q, v))
+        return np.zeros(v.shape)
+
+    run = sim.simulate(model, q, np.zeros(model.nv), controller, dt=1e-3, duration=0.01, sensing=sim.Sensing(1e-6, 1e-5))
+    for k, (x, y) in enumerate(seen):
+        off = ff.difference(model, run.q[k], x)
+        assert off.shape == y.shape == (3, model.nv)
+        assert 0.0 < np.abs(off).max() < 1e-5
+        assert 0.0 < np.abs(y - run.v[k]).max() < 1e-4
+    assert len(seen) == 11
 
 
 def test_runs_are_saved_loaded_and_replayed(tmp_path):
