@@ -37,9 +37,10 @@ def check_each(name: str, shape: tuple[int, ...], lead: tuple[int, ...]) -> None
             name=name, shape=shape, expected=lead)  # fmt: skip
 
 
-def taken(x: Any, axes: int, lead: tuple[int, ...], place: Place) -> Any:
+def taken(name: str, x: Any, axes: int, lead: tuple[int, ...], place: Place) -> Any:
     """A part of x, whose last `axes` axes belong to one robot; what all robots share stays."""
     if np.ndim(x) - axes < len(lead):
         return x
     x = np.asarray(x)
+    check_each(name, x.shape[: x.ndim - axes], lead)
     return np.broadcast_to(x, (*lead, *x.shape[len(lead) :]))[place]
