@@ -88,6 +88,9 @@ def test_every_function_takes_every_robot(name: str) -> None:
             assert model_call(name, model, (STATES,)).run().shape == (STATES, model.nq)
         else:
             close_to_states(model_call(name, model, (STATES,)), (STATES,))
+            empty = model_call(name, model, (0, 3)).result()
+            assert all(b.shape == (0, 3, *a.shape[1:]) for a, b in zip(model_call(name, model, (STATES,)).result(), empty)
+                       if a.shape[:1] == (STATES,)), column  # fmt: skip
 
 
 def test_the_table_is_up_to_date() -> None:

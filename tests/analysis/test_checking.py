@@ -4,9 +4,10 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from dataclasses import replace
+from closeness import fresh
 from freeflyer.analysis import check, identities
 from freeflyer.analysis.checks import checking, inertias, laws
-from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Mimic, Site
+from freeflyer.model.description import POINT, WORLD, Coupling, Description, Inertia, Joint, Link, Loop, Mimic, Site
 from planted import arm, shifted, solid, with_inertia, with_joint
 from types import SimpleNamespace
 
@@ -114,6 +115,21 @@ def test_wrong_dynamics_break_a_law(monkeypatch, function, spoil, law):
     replace_functions(monkeypatch, {function: lambda *args, **kw: spoil(right(*args, **kw))})
     broken = [x.law for x in identities(ff.build(floating(arm()))) if not x.holds]
     assert law in broken
+
+
+@pytest.mark.parametrize("base", ["fixed", "planar", "free"])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_laws_hold_where_forces_are_zero_but_for_rounding(kind, size, base):
+    """A turntable or a gantry has no gravity forces, one hinge without weight no bias forces; robots are of 1 mm to 100 m."""
+    M = solid(size**3, tuple(size * np.array([0.1, 0.2, 0.0])), tuple(size**5 * np.array([0.01, 0.012, 0.015])))
+    axes = [np.eye(3)[2]] * 2 if kind == "revolute" else [*np.eye(3)[:2]]
+    joints = tuple(Joint(f"j{k}", kind, f"l{k}", f"l{k + 1}", shifted(0.3 * size, 0, 0.1 * size), axis=axes[k]) for k in (0, 1))
+    for n, gravity in ((1, (0, 0, -9.81)), (2, (0, 0, -9.81)), (1, (0, 0, 0))):
+        links = tuple(Link(f"l{k}", M) for k in range(n + 1))
+        root = () if base == "fixed" else (Joint("root", base, "world", "l0"),)
+        model = ff.build(Description("table", links, root + joints[:n], gravity=np.array(gravity, float)))
+        assert [law.law for law in identities(model, seed=int(fresh(kind, base).integers(1000))) if not law.holds] == []
 
 
 def replace_functions(monkeypatch, functions) -> None:

@@ -34,6 +34,8 @@ REFUSED = {  # command: words of what it says
     f"hop revolute-III --set {'w' * 1000}=3": ("(1000 characters)",),
     "estimate humanoid": ("has no loops",), "estimate kangaroo_like --rigid left_kneee": ("left_knee",),
     "estimate kangaroo_like --encoder left_kneee": ("left_knee",), "estimate kangaroo_like --view": ("--swing",),
+    "estimate kangaroo_like --frequency 0.5": ("--swing",), "export chain --controller x.yaml --batch": ("--controller exports",),
+    "export chain --controller x.yaml --specialize": ("--controller exports",),
     "estimate kangaroo_like --swing --amplitude -0.1": ("--amplitude must be a positive",),
     "estimate kangaroo_like --swing --frequency 0": ("--frequency must be a positive",),
     "estimate kangaroo_like --noise inf": ("error: --noise must be a number of 0 or more, got inf",),
@@ -55,6 +57,10 @@ REFUSED = {  # command: words of what it says
     "control squat --feet nose --sole 0.2x0.1": ("nose",), "control squat --sole 0.2x0.1": ("--feet names",),
     "control squat --feet left_sole --sole wide": ("LENGTHxWIDTH",), "control squat --steps 3": ("belongs to the scenario walk",),
     "control squat --speed 0.3": ("belongs to the scenario walk",), "control walk --pushes 2": ("--pushes",),
+    "control stand --pushes 2 --compare --duration 1": ("--pushes and --boundary take no --compare, --duration",),
+    "control stand --boundary 4 --solver daqp": ("--pushes and --boundary take no --solver",),
+    "control stand --processes 2": ("--processes share the pushes",),
+    "control squat --compare --formulation reduced": ("--compare runs the full and the reduced",),
 }  # fmt: skip
 
 

@@ -48,6 +48,23 @@ def test_targets_are_those_of_the_time():
     assert problem.with_tasks(targets(1.0)).programs is problem.programs
 
 
+def test_a_call_in_between_changes_no_torques():
+    """Of a second thread, for one: here it comes as soon as the solution is kept."""
+    problem, q = quadruped_problem()
+    v, w = 0.1 * fresh("in between").standard_normal((2, problem.model.nv))
+
+    class Interrupted(list):
+        def append(self, x):
+            super().append(x)
+            if len(self) == 1:
+                controller.tau(q, w)
+
+    controller = problem.controller(keep=True)
+    controller.cycles = Interrupted()
+    close(controller.tau(q, v), problem.controller().tau(q, v), 1e-9)
+    assert len(controller.cycles) == 2
+
+
 def test_threads_may_share_a_problem():
     """Two controllers of one problem, each in a thread of its own, give what one after the other gives."""
     rng = fresh()

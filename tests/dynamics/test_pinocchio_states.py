@@ -101,6 +101,8 @@ def test_planar_and_unbounded_joints() -> None:
     theirs = ff.to_pinocchio(model, pin_model, q, v, a).a
     close(central(lambda t: ff.to_pinocchio(model, pin_model, q + t * v, v + t * a).v), theirs, slope_error(), most=1.0)
     assert np.abs(ff.from_pinocchio(model, pin_model, ff.to_pinocchio(model, pin_model, q).q, theirs).v).max() > 0.0
+    tilted = ff.build(ff.Description("plate", (link,), (ff.Joint("p", "planar", "world", "l", axis=np.array([0.0, 1.0, 0.0])),)))
+    refused(ff.InputError, "'p' has the axis .0.0, 1.0, 0.0.*along x and y", ff.to_pinocchio, tilted, pin_model, q)
     pin_model = built([("c", pin.JointModelRUBZ())])
     model = ff.build(ff.Description("wheel", (link,), (ff.Joint("c", "continuous", "world", "l"),)))
     angles = fresh().uniform(-np.pi, np.pi, (1000, 1))

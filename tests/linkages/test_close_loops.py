@@ -41,6 +41,15 @@ def test_independent_joints_can_be_chosen() -> None:
     refused(ff.InputError, "independent must be a list", ff.close_loops, tree, independent="j10")
 
 
+def test_too_few_independent_joints_are_no_singular_posture(models_folder) -> None:
+    """Kangaroo's file has rounded digits: if too many joints are dependent, its redundant rows gain rank near by."""
+    tree = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
+    motors = [j.name for j in ff.close_loops(tree).joints if j.nv == 1]
+    count = int(fresh().integers(0, len(motors)))
+    words = "do not determine all joints of 'kangaroo': 12 joints are independent.*'leg_left_1_motor'"
+    refused(ff.errors.LinkageError, words, ff.close_loops, tree, independent=motors[:count])
+
+
 GRIPPER = """<mujoco model="gripper"><worldbody><body name="palm"><geom type="box" size=".05 .02 .02"/>
   <body name="left" pos=".05 .03 0"><joint name="left" type="slide" axis="0 1 0"/><geom type="box" size=".03 .01 .01"/>
     <body name="left_tip" pos=".03 0 0"><joint name="left_tip" axis="0 0 1"/><geom type="box" size=".03 .01 .01"/></body></body>

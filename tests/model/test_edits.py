@@ -112,6 +112,9 @@ def test_an_edit_leaves_the_model_alone():
     np.testing.assert_array_equal(model.topology, before[1])
     model = ff.build(replace(robots.chain(3).description, actuated=("joint_2",)))
     refused(ff.InputError, r"leaves passive ones free \(joint_1, joint_3\)", ff.lock_joints, model, ["joint_2"])
+    ball = robots.chain(2, ["spherical"], base="free")
+    for name, position in (("joint_1", [0, 0, 0, 2]), ("root_joint", [0, 0, 1, 0, 0, 0, 2])):
+        refused(ff.InputError, f"the quaternion of joint '{name}' has norm 2", ff.lock_joints, ball, {name: position})
     assert ff.lock_joints(model, ["joint_1", "joint_2", "joint_3"]).nv == 0
     model = robots.humanoid()
     q, _ = state(model, fresh(), (), 1)

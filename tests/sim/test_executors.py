@@ -310,6 +310,27 @@ def test_events_and_integrators_of_each_robot(how, tmp_path):
     check_equal(sim.replay(model, loaded, **options), run)
 
 
+@pytest.mark.parametrize("how", [{"integrator": "rk45"}, {"events": [sim.Event("half", lambda state: state.t - 0.0155)]}, {}])
+@pytest.mark.parametrize("tails", [(), (6,), (3,)])
+def test_wrenches_of_each_robot(how, tails):
+    """By names, or of prepared frames, on robots that run apart, too; those of more robots than there are are refused."""
+    model, rng = ff.robots.chain(2), fresh("wrenches of each")
+    q, v = rng.uniform(-1.0, 1.0, (2, 5, 2))
+    W = rng.standard_normal((5, *(tails or (6,))))
+    loads = (lambda w: {"tip": w}) if not tails else (lambda w: (ff.frame_set(model, "tip"), w[..., None, :]))
+    options = {"dt": 1e-3, "duration": 0.02, **how}
+    run = sim.simulate(model, q, v, external=loads(W), **options)
+    for k in range(5):
+        alone = sim.simulate(model, q[k], v[k], external=loads(W[k]), **options)
+        assert np.allclose(run.q[:, k], alone.q, rtol=0.0, atol=1e-13)
+    words = r"external is given for robots \(5,\), but q and v have leading axes \(\)"
+    refused(ff.InputError, words, sim.simulate, model, q[0], v[0], external=loads(W), **options)
+    refused(ff.InputError, words, sim.simulate, model, q[0], v[0], external=lambda t, q, v: loads(W), **options)
+    ground = {"ground": sim.Ground(height=-9.0), "contacts": [ff.contacts.point("tip")], "dt": 1e-3, "duration": 0.02}
+    refused(ff.InputError, words, sim.simulate, model, q[0], v[0], external=loads(W), **ground)
+    refused(ff.InputError, r"external.*\(4,", sim.simulate, model, q, v, external=loads(W[:4]), **options)
+
+
 def test_bad_numbers_of_a_batch_are_sentences():
     given = falling(fresh("bad"))
     refused(ff.InputError, r"friction\[2\] must be a number of 0 or more", sim.Ground, friction=[0.1, 0.2, -0.3])

@@ -128,7 +128,7 @@ def test_fallen_robots_keep_all_points_above_the_ground_and_all_joints_within_li
     rooms = np.maximum(np.stack([x - model.position_lower[6:], model.position_upper[6:] - x]), 0.0)
     assert (rooms[:, :-1] + DT * np.stack([rate, -rate]))[:, solved].min() > -1e-9
     assert (rooms[:, 1:] < 1e-6).any(axis=(0, 1)).sum() > n  # limits reached
-    assert run.ground["touching"][-1].mean() > 3.0
+    assert run.ground["touching"].max(axis=0).mean() > 2.0  # 5.5 +- 0.9; fewer at the end if many begin upwards
 
 
 CORNERS = np.array([(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.05, 0.05)])

@@ -6,6 +6,7 @@ import pytest
 from closeness import close, fresh, refused
 from freeflyer import sim
 from freeflyer.errors import FileError, InputError, ReplayError
+from linkage_samples import four_bar
 
 ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
 
@@ -153,6 +154,24 @@ def test_sensing_is_the_same_with_the_same_seed():
     assert abs(np.corrcoef(errors)[0, 1]) < 0.3  # of positions and velocities apart
 
 
+def test_closed_robots_of_a_batch_are_sensed_one_by_one():
+    """Each near its own posture, by the noise; postures of the others were memory that nothing had written."""
+    model, seen = ff.close_loops(four_bar()), []
+    q = ff.random_configuration(model, fresh("sensed"), 3)
+
+    def controller(t, q, v):
+        seen.append((q, v))
+        return np.zeros(v.shape)
+
+    run = sim.simulate(model, q, np.zeros(model.nv), controller, dt=1e-3, duration=0.01, sensing=sim.Sensing(1e-6, 1e-5))
+    for k, (x, y) in enumerate(seen):
+        off = ff.difference(model, run.q[k], x)
+        assert off.shape == y.shape == (3, model.nv)
+        assert 0.0 < np.abs(off).max() < 1e-5
+        assert 0.0 < np.abs(y - run.v[k]).max() < 1e-4
+    assert len(seen) == 11
+
+
 def test_runs_are_saved_loaded_and_replayed(tmp_path):
     model, q, v = tumbling(fresh())
     spring = lambda t, x, y: np.concatenate([np.zeros(6), -5.0 * y[6:]])
@@ -199,6 +218,14 @@ def test_a_start_that_violates_constraints_is_refused():
         sim.simulate(model, elsewhere, np.zeros(model.nv), dt=1e-2, duration=0.1, constraints=stance.anchored(q))
     other = ff.ConstraintSet(ff.robots.quadruped(), [ff.contacts.point("front_left_foot")])
     refused(InputError, "another model", sim.simulate, model, q, np.zeros(model.nv), dt=1e-2, duration=0.1, constraints=other)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "rk45"])
+def test_a_run_of_no_robots_is_refused(integrator):
+    model = ff.robots.chain(2)
+    words = r"one robot at least, got q of shape \(0, 2\) and v of shape \(2,\)"
+    with pytest.raises(ff.InputError, match=words):
+        ff.sim.simulate(model, np.zeros((0, 2)), np.zeros(2), dt=0.01, duration=0.1, integrator=integrator)
 
 
 def test_forces_of_a_run_are_those_of_its_states():

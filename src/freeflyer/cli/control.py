@@ -82,8 +82,17 @@ def control(
     for name, (owner, value) in given.items():
         if value is not None and str(scenario) not in (owner, "all"):
             raise typer.BadParameter(f"--{name.replace('_', '-')} belongs to the scenario {owner}")
-    if (pushes is not None or boundary is not None) and scenario is not ScenarioName.stand:
+    studied = pushes is not None or boundary is not None
+    if studied and scenario is not ScenarioName.stand:
         raise typer.BadParameter("--pushes and --boundary belong to the scenario stand")
+    alone = {"--view": view, "--compare": compare, "--weighted": weighted, "--solver": solver != "active-set",
+             "--duration": duration is not None, "--plant-file": plant_file is not None}  # fmt: skip
+    if studied and any(alone.values()):
+        raise typer.BadParameter(f"--pushes and --boundary take no {listed([k for k, x in alone.items() if x])}")
+    if processes > 1 and not studied:
+        raise typer.BadParameter("--processes share the pushes of --pushes and --boundary")
+    if compare and formulation is not FormulationName.full:
+        raise typer.BadParameter("--compare runs the full and the reduced formulation: leave out --formulation")
     plants: Any = ("mujoco", "freeflyer") if plant is PlantName.both else (plant.value,)
     formulations: Any = ("full", "reduced") if compare else (formulation.value,)
     if compare and len(plants) > 1:
@@ -95,9 +104,7 @@ def control(
         standing = standing_robot(robot, feet, sole, loops, plant_file)
     on = [f"{visible(foot.name)} ({foot.kind})" for foot in standing.feet]
     where_it_stands = f"{visible(standing.model.name)} stands on {listed(on)}"
-    if view and (pushes is not None or boundary is not None):
-        raise typer.BadParameter("--view shows one run: leave out --pushes and --boundary")
-    if pushes is not None or boundary is not None:
+    if studied:
         studies = []
         for where in plants:
             options = {"formulation": formulation.value, "dt": dt, "sensing": sensing, "plant": where, "processes": processes}

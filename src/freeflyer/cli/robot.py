@@ -228,6 +228,8 @@ def export(
     from freeflyer.export.functions import select_functions
     from freeflyer.linkages.closing import close_loops
 
+    if controller is not None and (batch or specialize or functions != USUAL):
+        raise typer.BadParameter("--controller exports one function as it is: leave out --functions, --batch and --specialize")
     model = close_loops(opt.load_robot(robot, base, loops))
     file = model.description.file or None
     same = {"cpu": cpu, "prefix": prefix, "overwrite": overwrite}

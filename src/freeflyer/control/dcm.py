@@ -154,7 +154,7 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
         off = -float(signed_distance(phase.polygon, plan.vrp_knots[k, :2]))
         if off > 0.0:
             when = f"from {phase.begin:g} to {phase.end:g} s, with all feet on the ground"
-            cure = "to start or stop the centre of mass in time: give a longer rest_duration"
+            cure = "to start or stop the centre of mass in time: walk slower, or give a longer rest_duration"
             raise InputError(f"{when}, the ZMP would leave them by {off:.3g} m {cure}", excess=off)
     return plan
 

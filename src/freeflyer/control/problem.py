@@ -200,13 +200,13 @@ class Controller:
 
     def tau(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Generalised forces (nv,) of the motors at the state q (nq,), v (nv,), N and N m. Errors: as WholeBodyProblem.solve."""
-        problem = self.problem
-        self.solution = problem.solve(
+        problem = self.problem  # with the solution local, too: another thread may call at the same time
+        found = self.solution = problem.solve(
             q, v, formulation=self.formulation, solver=self.solver, weighted=self.weighted, warm=self.solution)  # fmt: skip
         if self.keep:
-            self.cycles.append(self.solution)
+            self.cycles.append(found)
         tau = np.zeros(problem.model.nv)
-        tau[problem.driven] = self.solution.tau
+        tau[problem.driven] = found.tau
         return tau
 
     def tau_at(self, t: float, q: ArrayLike, v: ArrayLike) -> np.ndarray:

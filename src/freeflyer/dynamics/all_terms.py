@@ -136,6 +136,6 @@ def _closed_terms(model: Model, q: ArrayLike, u: ArrayLike, frames: FrameSet, op
     forces, centroidal, motions = forces.copy(), centroidal.copy(), motions.copy()
     forces[..., 0, :] += multiply(M, gamma)
     centroidal[..., 9:] += multiply(A, gamma)
-    motions[..., 6:] += multiply(J, gamma).reshape(*M.shape[:-2], -1, 6)
+    motions[..., 6:] += multiply(J, gamma).reshape(*motions.shape[:-1], 6)
     M = np.swapaxes(G, -1, -2) @ M @ G
     return 0.5 * (M + np.swapaxes(M, -1, -2)), forces @ G, A @ G, Jc @ G, centroidal, poses, motions, J @ G

@@ -67,7 +67,7 @@ def frames_of(model: Model, frames: Frames) -> FrameSet:
         same = frames.model is not None and frames.model.tree.same_robot(model.tree)  # its loops open or closed
         if not (same or frames is cached_frame_set(model, frames.names)):
             raise InputError(
-                f"the frame set {frames.names} is of another model: make one of this model, freeflyer.frame_set(model, ...)")
+                f"the frame set {frames.names} is of another model, or of a copy: make one, freeflyer.frame_set(model, ...)")
         return frames
     names = (frames,) if isinstance(frames, str) else frames
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):

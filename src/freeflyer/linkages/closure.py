@@ -137,5 +137,5 @@ def close_split(tree: Model, split: Partition, q: np.ndarray) -> Closing:
 
 
 def closed_posture(model: Model, q: np.ndarray) -> np.ndarray:
-    """The posture of a closed model with the motors and the base of q, whose loops may be open: MuJoCo's give way under load."""
-    return close_split(model.tree, model.reduction.split, q[None]).q[0] if model.reduction else q
+    """Postures (..., nq) of a closed model with the motors and the base of q, whose loops may be open: MuJoCo's give way."""
+    return close_split(model.tree, model.reduction.split, q.reshape(-1, q.shape[-1])).q.reshape(q.shape) if model.reduction else q

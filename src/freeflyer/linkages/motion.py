@@ -162,7 +162,7 @@ def complete_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         if not block.rank:
             continue
         D = J[..., block.rows[:, None], block.dependent]
-        if refusals.smallest_values(D).min() < FACTOR_RANK_RATIO:
+        if (refusals.smallest_values(D) < FACTOR_RANK_RATIO).any():
             raise refusals.singular_posture(model, block.loops, np.empty(0, np.int64))
         driven = np.einsum("...ij,...j->...i", J[..., block.rows[:, None], block.independent], rates[..., block.independent])
         rates[..., block.dependent] = -np.linalg.solve(D, driven[..., None])[..., 0]

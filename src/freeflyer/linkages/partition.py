@@ -71,11 +71,17 @@ def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
             raise InputError(f"joint {name!r} has no velocity of its own: it follows another", joint=name)
     chosen = np.array(sorted({i for i, owner in enumerate(s.owner) if owner in names} - set(s.base.tolist())), np.int64)
     others = np.setdiff1d(np.arange(model.nv), np.union1d(chosen, s.base))
+    few = f"the base and {', '.join(names) or 'no joint'} do not determine all joints of {model.name!r}"
     try:
         found = _polish(model, _compute_partition(model, reference_posture(model), replace(s, actuated=chosen, passive=others)))
     except LinkageError as error:
         if "motors" not in error.data:
-            raise
+            known = [s.owner[j] for j in np.setdiff1d(reference(model).independent, s.base)]
+            if len(known) <= len(chosen):
+                raise
+            raise LinkageError(
+                f"{few}: {len(known)} joints are independent, such as {refusals.list_names(known, 12)}; name as many",
+                joints=tuple(known)) from None  # fmt: skip
         tied, held = (refusals.list_names(error.data[key]) for key in ("motors", "loops"))  # type: ignore[arg-type]
         raise LinkageError(
             f"{tied} cannot all be independent: the loops {held} of {model.name!r} make some of them follow the others; name fewer",
@@ -83,8 +89,8 @@ def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
     more = [s.owner[j] for j in np.setdiff1d(found.independent, np.union1d(chosen, s.base))]
     if more:
         raise LinkageError(
-            f"{', '.join(names)} do not determine all joints of {model.name!r}: {refusals.list_names(more)} would be independent, "
-            "too; name them as well", joints=tuple(dict.fromkeys(more)))
+            f"{few}: {refusals.list_names(more)} would be independent, too; name them as well",
+            joints=tuple(dict.fromkeys(more)))
     return found if model.description.actuated else replace(found, actuated=frozen(chosen), passive=frozen(others))
 
 

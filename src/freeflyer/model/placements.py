@@ -58,9 +58,9 @@ def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
         case "fixed":
             return np.eye(4)
         case "spherical":
-            return _rotate(position)
+            return _rotate(joint.name, position)
         case "free":
-            X = _rotate(position[3:])
+            X = _rotate(joint.name, position[3:])
             X[:3, 3] = position[:3]
             return X
     X = np.eye(4)
@@ -69,8 +69,8 @@ def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
     return X
 
 
-def _rotate(q: np.ndarray) -> np.ndarray:
-    check_unit("q", np.asarray(q, float))
+def _rotate(joint: str, q: np.ndarray) -> np.ndarray:
+    check_unit(f"the quaternion of joint {joint!r}", np.asarray(q, float))
     return se3.from_position_quaternion(np.zeros(3), normalize(q))
 
 

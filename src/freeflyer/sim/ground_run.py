@@ -79,6 +79,7 @@ class GroundStepper:
         whole = (velocity_map(model, q) @ v[..., None])[..., 0] if model.reduction else v
         loads = equations.external(t, q, v) if callable(equations.external) else equations.external
         forces = tree_forces(model, q, tau, loads, equations.expressed)
+        check_each("external", forces.shape[:-1], q.shape[:-1])
         settings = self.settings(h, kept)
         if callable(self.ground.height):
             for place in np.ndindex(kept.shape[:-1]):

@@ -16,6 +16,7 @@ from freeflyer.errors import InputError
 from freeflyer.progress import no_progress, part_of
 from freeflyer.sim.blow_up import NONE_LEFT
 from freeflyer.sim.events import Occurrence
+from freeflyer.sim.ground import check_each
 from freeflyer.sim.inputs import PartSensing, Place, Sensing, is_table
 from freeflyer.sim.records import record_folder, sample_count, stride
 from freeflyer.sim.run import Run
@@ -119,11 +120,12 @@ def grid(given: Mapping[str, Any], count: int) -> np.ndarray:
     return np.minimum(kept * float(given["dt"]), float(given["duration"]))
 
 
-def taken(x: Any, axes: int, lead: tuple[int, ...], place: Place) -> Any:
+def taken(name: str, x: Any, axes: int, lead: tuple[int, ...], place: Place) -> Any:
     """A part of x, whose last `axes` axes belong to one robot; what all robots share stays."""
     if np.ndim(x) - axes < len(lead):
         return x
     x = np.asarray(x)
+    check_each(name, x.shape[: x.ndim - axes], lead)
     return np.broadcast_to(x, (*lead, *x.shape[len(lead) :]))[place]
 
 
@@ -132,18 +134,20 @@ def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Pl
     """Arguments of simulate for a part of the batch; functions are those of the batch. folder: in which each part has its own."""
     made, sensing, inputs, loads, ground = dict(given), *(given[name] for name in ("sensing", "inputs", "external", "ground"))
     for name, axes in (("q", 1), ("v", 1), ("gravity", 1)):
-        made[name] = taken(given[name], axes, lead, place)
+        made[name] = taken(name, given[name], axes, lead, place)
     if folder is not None:
         numbers = (place,) if isinstance(place, int) else (place.start, place.stop)
         made["record"] = folder / "_".join([PART, *(f"{k:09d}" for k in numbers)])
     if is_table(inputs):
-        made["inputs"] = inputs[0], [taken(x, 1, lead, place) for x in np.asarray(inputs[1])]
+        made["inputs"] = inputs[0], [taken("inputs", x, 1, lead, place) for x in np.asarray(inputs[1])]
     elif inputs is not None and not callable(inputs) and not hasattr(inputs, "tau") and not hasattr(inputs, "tau_at"):
-        made["inputs"] = taken(inputs, 1, lead, place)
+        made["inputs"] = taken("inputs", inputs, 1, lead, place)
     if isinstance(loads, Mapping):
-        made["external"] = {name: taken(x, 1, lead, place) for name, x in loads.items()}
+        made["external"] = {name: taken("external", x, 1, lead, place) for name, x in loads.items()}
+    elif isinstance(loads, tuple) and len(loads) == 2:  # a set of frames, and the wrenches on them
+        made["external"] = loads[0], taken("external", loads[1], 2, lead, place)
     if ground is not None:
-        made["ground"] = replace(ground, **{name: taken(x, 0, lead, place) for name, x in ground.of_each().items()})
+        made["ground"] = replace(ground, **{name: taken(name, x, 0, lead, place) for name, x in ground.of_each().items()})
     if isinstance(sensing, PartSensing):
         made["sensing"] = replace(sensing, places=(*sensing.places, place))
     elif isinstance(sensing, Sensing):

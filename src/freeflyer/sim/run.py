@@ -126,7 +126,8 @@ def check_run(model: Model, run: object) -> Run:
     run = instance("run", run, Run)
     if not isinstance(run.digest, str) or run.digest != digest(model):
         raise InputError(
-            f"the run is of another robot ({run.robot!r}) than this model ({model.name!r}), or of another version of its file")
+            f"the run is of another robot ({run.robot!r}) than this model ({model.name!r}), or of another version of its "
+            "file, of another base, or of open loops where this one's are closed")
     widths = {"t": None, "q": model.nq, "v": model.nv, "tau": model.nv}
     for name, width in widths.items():
         x = getattr(run, name)

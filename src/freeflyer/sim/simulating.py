@@ -106,6 +106,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     q0, v0 = np.array(row(model, "q", q, "q")), np.array(finite_row(model, "v", v, "u"))
     check_configuration(model, "q", q0, "q")
     lead = leading_axes((q0, v0), (1, 1), ("q", "v"))
+    if 0 in lead:
+        raise InputError(f"a run takes one robot at least, got q of shape {q0.shape} and v of shape {v0.shape}")
     q0, v0 = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q0, v0))
     if gravity is not None:
         gravity = np.array(gravity_rows(gravity) if np.ndim(gravity) > 1 else gravity_vector(gravity))

@@ -15,6 +15,7 @@ from freeflyer.contacts import ConstraintSet, check_set
 from freeflyer.contacts.steps import anchor, compiled_steps
 from freeflyer.dynamics import Expressed, Wrenches, forward_dynamics, frame_pose, load_forces
 from freeflyer.model import Model
+from freeflyer.sim.ground import check_each
 
 Loads = Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]
 NO_FORCES: Mapping[str, np.ndarray] = {}
@@ -130,9 +131,12 @@ class Equations:
         loads: Any = {"external": self.external(t, q, v) if callable(self.external) else self.external}
         loads |= {"expressed": self.expressed, "gravity": self.gravity}
         if self.constraints is None:
-            return forward_dynamics(self.model, q, v, tau, **loads), NO_FORCES
-        found = constrained_dynamics(self.model, q, v, tau, constraints=self.constraints, **loads)
-        return found.a, found.forces
+            a, forces = forward_dynamics(self.model, q, v, tau, **loads), NO_FORCES
+        else:
+            found = constrained_dynamics(self.model, q, v, tau, constraints=self.constraints, **loads)
+            a, forces = found.a, found.forces
+        check_each("external", a.shape[:-1], q.shape[:-1])
+        return a, forces
 
     def compiled(self, integrator: str) -> Any:
         """Compiled steps under held forces, or None."""

@@ -54,6 +54,8 @@ def estimate(
 
     if view and not swing:
         raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
+    if (amplitude, frequency) != (0.05, 0.2) and not swing:
+        raise typer.BadParameter("--amplitude and --frequency are those of the swing in MuJoCo: give --swing, too")
     model = load_robot(robot, base, loops)
     s, path = sensors(model, rigid=tuple(rigid or ())), model.description.file
     file = Path(path) if path and read_xml(path, "robot file")[0].tag == "mujoco" else None  # read by MuJoCo itself

@@ -30,7 +30,7 @@ def calibration(c: Calibrations) -> dict[str, str]:
         "steps until then: fewest, median, most": f"{steps.min()}, {np.median(steps):g}, {steps.max()}",
         "error before, smallest and largest": f"{min(before):.2g}, {max(before):.2g}",
         "error after, largest": f"{max(after):.1e}",
-        "offset of a motor off by at most (m)": f"{c.offset_errors.max(initial=0.0):.1e}",
+        "offset of a motor off by at most (m or rad)": f"{c.offset_errors.max(initial=0.0):.1e}",
     }
 
 

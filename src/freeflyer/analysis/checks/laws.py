@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,8 @@ def _identities(model: Model, x: States) -> Iterator[Identity]:
     M = E.mass_matrix(model, x.q)
     condition = float(np.max(np.linalg.cond(M))) if np.all(np.isfinite(M)) else np.inf
     solved = min(max(tol.LAW_ROUNDING, 100 * EPS * condition), tol.MAX_LAW_ROUNDING)
-    difference = Difference(model, x)
+    x = replace(x, tau=multiply(M, x.tau))  # accelerations of order one, for robots of any size
+    difference, weight = Difference(model, x), model.mass * np.linalg.norm(model.gravity)
     g, bias = E.gravity_forces(model, x.q), E.bias_forces(model, x.q, x.v)
     C = E.coriolis_matrix(model, x.q, x.v)
     A = centroidal_momentum_matrix(model, x.q)
@@ -88,10 +89,11 @@ def _identities(model: Model, x: States) -> Iterator[Identity]:
     Mdot = difference.along_velocity(lambda q: E.mass_matrix(model, q))
     yield _law("Mdot = C + C^T", "Coriolis forces do no work (finite difference)", C + np.swapaxes(C, -1, -2), Mdot,
         tol.LAW_DIFFERENCED, M)  # fmt: skip
-    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", multiply(C, x.v) + g, bias, tol.LAW_ROUNDING)
+    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", multiply(C, x.v) + g, bias, tol.LAW_ROUNDING,
+        np.abs(M).max() * np.abs(x.v).max() ** 2)  # fmt: skip
     slope = difference.along_each(lambda q: E.potential_energy(model, q))
     yield _law("dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope,
-        tol.LAW_DIFFERENCED)  # fmt: skip
+        tol.LAW_DIFFERENCED, weight)  # fmt: skip
     yield _law("A_G v = h", "momentum matrix and momentum agree", multiply(A, x.v), centroidal_momentum(model, x.q, x.v),
         tol.LAW_ROUNDING)  # fmt: skip
     half = 0.5 * np.einsum("bi,bij,bj->b", x.v, M, x.v)

@@ -72,6 +72,9 @@ def _check_kind(model: Model, joint: JointInfo, theirs: Any, name: str, what: st
     if not same:
         raise InputError(f"joint {name!r} is a {what} with nq {nq}, nv {nv} in Pinocchio, and {joint.kind} in the model "
             f"{model.name!r}: their states are not converted. {ADVICE}", joint=name)
+    if joint.kind == "planar" and not np.array_equal(axis := model.description.joint(joint.name).axis, (0.0, 0.0, 1.0)):
+        raise InputError(f"planar joint {name!r} has the axis {axis.tolist()}, and Pinocchio moves along x and y of the joint's "
+            "frame, whatever the axis: turn its <origin> so that the axis is 0 0 1", joint=name)
 
 
 def _mount(pin_model: Any, joint: JointInfo, name: str) -> np.ndarray | None:
