@@ -140,17 +140,12 @@ def modes_of(model: Model, A: np.ndarray, values: NDArray[np.complex128], vector
         swings = bool(s.imag > edge)
         real = 0.0 if abs(s.real) <= edge else float(s.real)
         size = np.abs(vectors[:n, k]) if np.any(np.abs(vectors[:n, k]) > 1e-12) else np.abs(vectors[n:, k])
-        words = describe_direction(names, size)
-        found.append(Mode(real, float(s.imag) if swings else 0.0, 2 if swings else 1, _behaviour(real, swings), words))
+        change = "grows" if real > 0.0 else "decays" if real < 0.0 else ""
+        behaviour = " and ".join(filter(None, ("swings" * swings, change))) or "stays"
+        found.append(Mode(real, float(s.imag) if swings else 0.0, 1 + swings, behaviour, describe_direction(names, size)))
     if np.any(still):
         found.append(Mode(0.0, 0.0, int(np.sum(still)), "drifts", _drifting(names, A)))
     return tuple(found)
-
-
-def _behaviour(real: float, swings: bool) -> str:
-    verb = "swings" if swings else ""
-    change = "grows" if real > 0.0 else "decays" if real < 0.0 else ""
-    return " and ".join(x for x in (verb, change) if x) or "stays"
 
 
 def _drifting(names: tuple[str, ...], A: np.ndarray) -> str:

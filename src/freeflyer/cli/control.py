@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, ViewOption, load_robot, make_folder, option
+from freeflyer.cli.options import DebugOption, FolderOption, JsonOption, LoopsOption, ViewOption, load_robot, make_folder, option
 from freeflyer.cli.output import Pictures, console, draw_all, output, status, table, write_json
 from freeflyer.cli.view import play_run
 from freeflyer.errors import InputError, format_value
@@ -28,7 +28,6 @@ ScenarioName = StrEnum("ScenarioName", ["stand", "squat", "reach", "lift", "walk
 SCENARIOS = tuple(str(name) for name in ScenarioName if str(name) != "all")
 PlantName = StrEnum("PlantName", ["mujoco", "freeflyer", "both"])
 FormulationName = StrEnum("FormulationName", [("full", "full"), ("reduced", "reduced"), ("three_step", "three-step")])
-FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Write the pictures there.")]
 RobotOption = Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.")]
 FeetOption = Annotated[str | None, option("--feet", metavar="NAMES",
     help="Frames of the feet, separated by commas.", show_default="found by name or in the file")]  # fmt: skip

@@ -21,7 +21,6 @@ MOST_MODES = 24  # rows of the table
 
 AtOption = Annotated[Path | None, option("--at", metavar="FILE.yaml",
     help="Where joints stand, as in 'knee: 0.4'.", show_default="neutral")]  # fmt: skip
-FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Draw the poles there, PNG and SVG.")]
 ThrusterOption = Annotated[list[str] | None, option("--thruster", metavar="FRAME",
     help="A thruster along the frame's z axis, as in 'nozzle_*'; may be repeated.")]  # fmt: skip
 WrenchOption = Annotated[list[str] | None, option("--wrench", metavar="FRAME",
@@ -29,7 +28,7 @@ WrenchOption = Annotated[list[str] | None, option("--wrench", metavar="FRAME",
 
 
 def linearize(
-    robot: opt.RobotArgument, at: AtOption = None, folder: FolderOption = None, thrusters: ThrusterOption = None,
+    robot: opt.RobotArgument, at: AtOption = None, folder: opt.FolderOption = None, thrusters: ThrusterOption = None,
     wrenches: WrenchOption = None,
     search: Annotated[bool, typer.Option(help="Search an equilibrium near the posture if the inputs don't hold it.")] = True,
     bandwidth: Annotated[float, typer.Option("--bandwidth", help="Bandwidth of the regulator, rad/s.")] = 2.0,
@@ -80,9 +79,7 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
 
 
 def _show(out: Any, r: LinearStudy) -> None:
-    from rich.text import Text
-
-    out.print(Text.assemble(name(r.robot, "bold"), f"  {r.states} states, {len(r.inputs)} inputs"), soft_wrap=True)
+    out.print(name(r.robot, "bold") + f"  {r.states} states, {len(r.inputs)} inputs", soft_wrap=True)
     for words in (r.found, r.held):
         out.print(name(words, "", 2000), soft_wrap=True)
     out.print(_modes(r))

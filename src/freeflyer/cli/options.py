@@ -42,6 +42,7 @@ LoopsOption = Annotated[Path | None, option("--loops", metavar="FILE", help="A Y
 JsonOption = Annotated[Path | None, option("--json", metavar="FILE", callback=_check_target,
     help="Write the numbers as JSON too; '-' for stdout.")]  # fmt: skip
 DebugOption = Annotated[bool, option("--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True)]
+FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Write the pictures there, PNG and SVG.")]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
 ReplaceOption = Annotated[bool, typer.Option("--overwrite", help="Replace FILE even if it is not one of our reports.")]
 ViewOption = Annotated[bool, typer.Option("--view", help="Play the run in the browser, until Ctrl-C.")]

@@ -16,9 +16,6 @@ from freeflyer.errors import InputError
 from freeflyer.text import count, number, visible
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
-    from freeflyer.analysis.facts import Overview
     from freeflyer.linkages.submechanisms import Mechanisms
 
 
@@ -29,13 +26,19 @@ def info(
     """Show the parts of a robot: its tree with masses, its joints with limits, its loops."""
     from rich.text import Text
 
-    from freeflyer.analysis.facts import joints_table, loops_table, overview, totals
+    from freeflyer.analysis.facts import joints_table, loops_table, overview, totals, tree_lines
 
     result = overview(opt.load_robot(robot, base, loops))
     out = output(json)
-    out.print(Text.assemble(name(result.name, "bold"), f"  {totals(result)}"))
-    for line in _tree(result):
-        out.print(line, soft_wrap=True)
+    out.print(name(result.name, "bold") + f"  {totals(result)}")
+    for guides, link in tree_lines(result.links):
+        text = Text(guides, style="dim")
+        if link.joint is not None:
+            text.append_text(name(link.joint)).append(f" ({link.joint_kind})", "dim").append(" → ", "dim")
+        text.append_text(name(link.name, "dim" if link.joint_kind == "fixed" else "bold cyan"))
+        if link.mass:
+            text.append(f"  {number(link.mass)} kg").append(f"  {100 * link.share:.1f} %", "dim")
+        out.print(text, soft_wrap=True)
     out.print()
     out.print(printed(joints_table(result.joints)))
     if result.loops:
@@ -45,23 +48,6 @@ def info(
     write_json(json, "info", result)
 
 
-def _tree(o: Overview) -> list[Text]:
-    from rich.text import Text
-
-    from freeflyer.analysis.facts import tree_lines
-
-    lines = []
-    for guides, link in tree_lines(o.links):
-        text = Text(guides, style="dim")
-        if link.joint is not None:
-            text.append_text(name(link.joint)).append(f" ({link.joint_kind})", "dim").append(" → ", "dim")
-        text.append_text(name(link.name, "dim" if link.joint_kind == "fixed" else "bold cyan"))
-        if link.mass:
-            text.append(f"  {number(link.mass)} kg").append(f"  {100 * link.share:.1f} %", "dim")
-        lines.append(text)
-    return lines
-
-
 def check(
     robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None,
     seed: opt.SeedOption = 0,
@@ -69,8 +55,6 @@ def check(
     debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Check inertias, units, limits, loops, and the laws of dynamics at random states; exit code 1 on errors."""
-    from rich.text import Text
-
     from freeflyer.analysis.checks.checking import check as run
     from freeflyer.analysis.checks.findings import SHOWN_PER_CODE, findings_table, identities_table
 
@@ -80,13 +64,13 @@ def check(
     def coloured(row: Sequence[str]) -> Sequence[Any]:
         severity, subject, sentence = row
         if severity:
-            return Text(severity, COLOURS[severity]), name(subject, longest=200), sentence
-        return "", name(subject, "dim"), Text(f"{sentence} (--all lists them)", "dim")
+            return name(severity, COLOURS[severity]), name(subject, longest=200), sentence
+        return "", name(subject, "dim"), name(f"{sentence} (--all lists them)", "dim")
 
-    out.print(printed(identities_table(result.identities), lambda row: (*row[:-1], Text(row[-1], colours[row[-1]]))))
+    out.print(printed(identities_table(result.identities), lambda row: (*row[:-1], name(row[-1], colours[row[-1]]))))
     if result.findings:
         out.print(printed(findings_table(result.findings, None if everything else SHOWN_PER_CODE), coloured))
-    out.print(Text(result.verdict(), "bold red" if result.has_errors else "bold green"))
+    out.print(name(result.verdict(), "bold red" if result.has_errors else "bold green", 200))
     write_json(json, "check", result)
     if result.has_errors:
         raise typer.Exit(1)
@@ -111,8 +95,6 @@ def report(
 
 
 NEAR_SINGULAR = 1e-2  # of 1 / condition
-FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER",
-    help="Draw robot, transmission and singularity there.")]  # fmt: skip
 
 
 class LoopReport(namedtuple("LoopReport", "mechanisms file_gap file_loop gap independent_gap iterations")):
@@ -121,7 +103,7 @@ class LoopReport(namedtuple("LoopReport", "mechanisms file_gap file_loop gap ind
 
 
 def loops(
-    robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, folder: FolderOption = None,
+    robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, folder: opt.FolderOption = None,
     json: opt.JsonOption = None, debug: opt.DebugOption = False
 ) -> None:  # fmt: skip
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
@@ -135,9 +117,16 @@ def loops(
     result = loop_report(model)
     out = output(json)
     parts = result.mechanisms.table()
-    out.print(printed(parts, _near_singular), f"{parts.note}\n", sep="", soft_wrap=True)
+
+    def coloured(row: Sequence[str]) -> Sequence[Any]:  # in yellow how far a mechanism is from singular where that is near
+        return (*row[:-2], name(row[-2], "yellow" if float(row[-2]) < NEAR_SINGULAR else ""), row[-1])
+
+    out.print(printed(parts, coloured), f"{parts.note}\n", sep="", soft_wrap=True)
     out.print(_strokes(result.mechanisms))
-    out.print(_closure(result))
+    free = visible(", ".join(result.mechanisms.free), 400)
+    out.print(f"the file's posture is open by {result.file_gap:.2g} (m or rad), most at {visible(result.file_loop)}; assembled in "
+        f"{result.iterations} steps to {result.independent_gap:.1e} in independent rows, {result.gap:.1e} in all")  # fmt: skip
+    out.print(f"nothing determines: {free}" if free else "every passive joint in a loop follows the motors")
     if folder is not None:  # the robot by its sub-mechanisms, what its motors move, how far it is from singular
         found = linkages(model)
         draw_all(out, folder, {"robot": lambda: linkage.robot(model.tree, found.mechanisms.q, found.links),
@@ -160,28 +149,12 @@ def loop_report(model: Any) -> LoopReport:
         int(found.iterations))  # fmt: skip
 
 
-def _near_singular(row: Sequence[str]) -> Sequence[Any]:
-    """A row of Mechanisms.table, in yellow how far it is from singular where that is near."""
-    return (*row[:-2], name(row[-2], "yellow" if float(row[-2]) < NEAR_SINGULAR else ""), row[-1])
-
-
 def _strokes(result: Mechanisms) -> Any:
     import numpy as np
 
     rows = [(name(joint), f"{low:g} .. {high:g}" if np.isfinite([low, high]).any() else "no limits") for m in result.parts
         for joint, (low, high) in zip(m.actuated, m.strokes) if len(m.actuated) == len(m.strokes)]  # fmt: skip
     return table("strokes of the motors (m or rad)", ("joint", "range"), rows)
-
-
-def _closure(result: LoopReport) -> Any:
-    from rich.text import Text
-
-    free = result.mechanisms.free
-    lines = [
-        f"the file's posture is open by {result.file_gap:.2g} (m or rad), most at {visible(result.file_loop)}; assembled in "
-        f"{result.iterations} steps to {result.independent_gap:.1e} in independent rows, {result.gap:.1e} in all",
-        f"nothing determines: {visible(', '.join(free), 400)}" if free else "every passive joint in a loop follows the motors"]
-    return Text("\n".join(lines))
 
 
 USUAL = "inverse_dynamics,forward_dynamics,mass_matrix"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from freeflyer.cli.options import (
-    BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, make_folder, option,
+    BaseOption, DebugOption, FolderOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, make_folder, option,
 )
 from freeflyer.cli.output import draw_all, name, output, print_table, status, write_json
 from freeflyer.cli.view import play_run
@@ -23,7 +23,6 @@ RigidOption = Annotated[list[str] | None, option("--rigid", metavar="JOINT",
     help="A joint taken as standing still; may be repeated.")]  # fmt: skip
 EncoderOption = Annotated[list[str] | None, option("--encoder", metavar="JOINT", help="A passive joint with an absolute encoder, "
     "to calibrate; may be repeated.", show_default="see estimation.select_encoders")]  # fmt: skip
-FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Draw there, PNG and SVG.")]
 
 
 def estimate(

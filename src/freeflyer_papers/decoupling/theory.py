@@ -111,31 +111,29 @@ def pictures(result: TheoryResult) -> dict[str, Any]:
 
 def flight(r: TheoryResult) -> Any:
     """Change of the momentum in several frames."""
-    figure, axes = new_figure(6.4, 3.2)
+    figure, axes = new_figure(6.4, 3.2, grid=True)
     for f, colour, line in zip(r.flights, (BLUE, GREEN, ORANGE, GREY), ("-", "--", "-", "--")):
         axes.semilogy(f.t[1:], np.maximum(f.changes[1:], SMALLEST), line, color=colour, label=f.frame.replace("_", " "))
     axes.set(xlabel="time (s)", ylabel="change of $h_c$, relative", title="(3.60): momentum in free flight, joints driven")
-    axes.grid(True)
     axes.legend(fontsize=7)
     return figure
 
 
 def angles(r: TheoryResult) -> Any:
     """Angles along ways to one posture."""
-    figure, panels = new_figure(8.4, 3.2, columns=2)
+    figure, panels = new_figure(8.4, 3.2, columns=2, grid=True)
     for axes, robot in zip(panels, dict.fromkeys(p.robot for p in r.paths)):
         for p, colour in zip([p for p in r.paths if p.robot == robot], (BLUE, ORANGE, GREEN)):
             axes.plot(p.share, np.degrees(p.angle), color=colour, label=p.way)
             axes.plot(p.share[-1:], np.degrees(p.angle[-1:]), "o", color=colour, ms=4)
         axes.set(xlabel="share of the way", ylabel="angle (deg)", title=f"(3.75): {robot}")
-        axes.grid(True)
         axes.legend(fontsize=7)
     return figure
 
 
 def regulated(r: TheoryResult, robot: str) -> Any:
     """Centre of mass, locked angular velocity and joints; each motion alone and both at once."""
-    figure, panels = new_figure(9.6, 3.2, columns=3)
+    figure, panels = new_figure(9.6, 3.2, columns=3, grid=True)
     whats = (("center", "centre of mass (m)", "external: centre of mass"),
         ("spin", "velocity (rad/s)", "external: locked angular velocity"),
         ("joints", "position (rad)", "internal: joints"))  # fmt: skip
@@ -147,7 +145,6 @@ def regulated(r: TheoryResult, robot: str) -> Any:
             axes.plot(run.t, x, line, color=colour, lw=width, alpha=0.5 if width > 2.0 else 1.0)
             axes.plot([], [], line, color=colour, lw=width, label=run.case if run.case == "both" else f"{run.case} alone")
         axes.set(xlabel="time (s)", ylabel=unit, title=title)
-        axes.grid(True)
     panels[0].legend(fontsize=7)
     figure.suptitle(robot.replace("_", " "), fontsize=9)
     return figure

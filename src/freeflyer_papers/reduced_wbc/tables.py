@@ -226,14 +226,13 @@ def times(r: ReducedResult) -> Any:
 
 def tracking(r: ReducedResult) -> Any:
     """Fig 4: errors of both methods over time."""
-    figure, panels = new_figure(8.4, 3.2, columns=2)
+    figure, panels = new_figure(8.4, 3.2, columns=2, grid=True)
     for x, width, line in zip(r.runs, (3.5, 1.2), ("-", "--")):
         for axes, e in zip(panels, (x.center, x.hand)):
             axes.plot(x.t, 1e3 * e, line, color=COLOURS[x.method], lw=width, label=x.method, alpha=0.5 if width > 2.0 else 1.0)
     for axes, what in zip(panels, ("centre of mass", "hand")):
         axes.set(xlabel="time (s)", ylabel="error (mm)", title=f"Fig 4: {what}")
         axes.set_ylim(bottom=0.0)
-        axes.grid(True)
         axes.legend(fontsize=7)
     return figure
 
@@ -245,8 +244,8 @@ def sizes(r: ReducedResult) -> Any:
     if r.solver_sizes:
         alone = [(t.method, t.joints, t.total) for t in r.solver_sizes if t.tolerance == TOLERANCES[0]]
         panels.append((f"OSQP alone, tolerance {TOLERANCES[0]:g}", alone))
-    figure, all_axes = new_figure(9.6, 3.8, columns=len(panels))
-    for axes, (title, times) in zip(np.atleast_1d(all_axes), panels):
+    figure, all_axes = new_figure(9.6, 3.8, columns=len(panels), grid=True, squeeze=False)
+    for axes, (title, times) in zip(all_axes[0], panels):
         by = {name: {joints: 1e-3 * time for method, joints, time in times if method == name} for name in COLOURS}
         for k, (name, colour) in enumerate(COLOURS.items()):
             label = "reduced: LQP 1 + LQP 2" if name == "reduced" else name
@@ -261,7 +260,6 @@ def sizes(r: ReducedResult) -> Any:
                           bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
         axes.set(title=title.replace(", ", ",\n"), xlabel="joints", ylabel="ms a cycle; above: saving")
         axes.set_ylim(0.0, 1.15 * axes.get_ylim()[1])
-        axes.grid(True)
-    handles, names = np.atleast_1d(all_axes)[-1].get_legend_handles_labels()
+    handles, names = all_axes[0, -1].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=4, fontsize=7)
     return figure

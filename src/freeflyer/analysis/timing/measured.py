@@ -112,14 +112,12 @@ def start_times(algorithms: tuple[str, ...], progress: Progress) -> R.Start:
         cold = _run(IMPORT, **bytecode)
         progress(0.0, "import, with bytecode")
         warm = sorted(_run(IMPORT, **bytecode) for _ in range(REPEATS))[REPEATS // 2]
-    return R.Start(cold, warm, tuple(_first_call(name, progress) for name in algorithms))
-
-
-def _first_call(name: str, progress: Progress) -> R.FirstCall:
-    progress(0.0, f"first call of {name}")
-    with TemporaryDirectory() as folder:
-        cold = _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder)
-        return R.FirstCall(name, cold, _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder))
+    calls = []
+    for name in algorithms:
+        progress(0.0, f"first call of {name}")
+        with TemporaryDirectory() as folder:  # without code, then with it
+            calls.append(R.FirstCall(name, *(_run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder) for _ in range(2))))
+    return R.Start(cold, warm, tuple(calls))
 
 
 def _run(script: str, *arguments: str, **environment: str) -> float:
@@ -176,17 +174,13 @@ def scaling_table(chains: Sequence[R.RobotTimings]) -> Table:
     rows = [(str(x.bodies), str(x.nv), t.algorithm, us(t.call), us(t.batch), f"{1e3 * t.batch / x.bodies:.2f}")
         for x, t in R.by_algorithm(chains)]  # fmt: skip
     columns = ("bodies", "nv", "algorithm", "us a call", "us a state", "ns a body")
-    title = "scaling: chains, batches of 256 states on one thread"
-    return Table(title, columns, rows, (0, 1, 3, 4, 5), _exponents(chains))
-
-
-def _exponents(chains: Sequence[R.RobotTimings]) -> str:
-    lines = []
+    growth = []
     for algorithm in runner.CHAIN_ALGORITHMS:
         call, batch = (runner.exponent(chains, algorithm, field) for field in ("call", "batch"))
         if call is not None and batch is not None:
-            lines.append(f"{algorithm} grows as bodies^{call:.2f} a call, ^{batch:.2f} a state of a batch")
-    return "; ".join(lines)
+            growth.append(f"{algorithm} grows as bodies^{call:.2f} a call, ^{batch:.2f} a state of a batch")
+    title = "scaling: chains, batches of 256 states on one thread"
+    return Table(title, columns, rows, (0, 1, 3, 4, 5), "; ".join(growth))
 
 
 def steps_table(steps: tuple[R.StepTiming, ...]) -> Table:

@@ -167,11 +167,9 @@ def usable_cores() -> int:
 
 def _cpu() -> str:
     info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown processor"
+    lines = info.read_text(errors="replace").splitlines() if info.is_file() else []
+    named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), None)
+    return platform.processor() or "unknown processor" if named is None else named
 
 
 def _version(package: str) -> str | None:
