@@ -30,10 +30,12 @@ def hop(
     """Let a leg hop: the experiments of the decoupling thesis, or the same with other settings."""
     from freeflyer_papers import hopping
     from freeflyer_papers.hopping.pictures import hop_animation, hop_figure, hop_strip
+    from freeflyer_papers.hopping.settings import EXPERIMENTS
 
     out = output(json)
     if experiment is None:
-        out.print(_list())
+        rows = [(name, x.purpose, f"{x.duration:g} s") for name, x in EXPERIMENTS.items()]
+        out.print(table("hopping experiments: freeflyer hop EXPERIMENT", ("experiment", "what", "time"), rows, (2,)))
         return
     changes = parse_settings(settings or [])
     make_folder(folder)
@@ -92,10 +94,3 @@ def _table(run: HopRun) -> Any:
             ("distance", f"{s['distance']:+.3f}", "m"), ("kinetic and gravity energy, begin", f"{s['energy'][0]:.4f}", "J"),
             ("end", f"{s['energy'][1]:.4f}", "J")]  # fmt: skip
     return table(f"{run.experiment}: {run.ended}", ("what", "value", "unit"), rows, (1,))
-
-
-def _list() -> Any:
-    from freeflyer_papers.hopping.settings import EXPERIMENTS
-
-    rows = [(name, x.purpose, f"{x.duration:g} s") for name, x in EXPERIMENTS.items()]
-    return table("hopping experiments: freeflyer hop EXPERIMENT", ("experiment", "what", "time"), rows, (2,))

@@ -13,6 +13,7 @@ import sympy as sp
 from scipy.integrate import quad
 
 import freeflyer as ff
+from freeflyer.dynamics.closed import multiply
 from freeflyer.progress import Progress
 from freeflyer.robots.legged import GRAVITY, HOPPER_SHANK, HOPPER_THIGH, LENGTH, THIGH_TRUNK, revolute_hopper
 from freeflyer.spatial import inertia, se2
@@ -236,8 +237,8 @@ def kernel_numbers(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, n
     """Each output for q, v (n, 4); "Cbp v" in place of Cbp, whose matrix is one of many."""
     T = rates(q)
     M = ff.mass_matrix(model, q)
-    w = _times(T, v)
-    spin = np.concatenate([v[:, 2:3] * _times(S, w[:, :2]), np.zeros((len(q), 2))], axis=1)  # rate of w at constant v
+    w = multiply(T, v)
+    spin = np.concatenate([v[:, 2:3] * multiply(S, w[:, :2]), np.zeros((len(q), 2))], axis=1)  # rate of w at constant v
     G = ff.gravity_forces(model, q)
     coriolis = ff.inverse_dynamics(model, q, w, spin) - G
     turned = np.swapaxes(T, -1, -2)
@@ -254,14 +255,14 @@ def kernel_numbers(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, n
     momentum = ff.centroidal_momentum(model, q, w)
     h = np.stack([momentum[:, 0], momentum[:, 2], -momentum[:, 4]], axis=1)
     R_ci = np.swapaxes(R_ic, -1, -2)
-    spun = (_times(S, arm))[:, :, None] * J_alpha[:, None, :]
+    spun = (multiply(S, arm))[:, :, None] * J_alpha[:, None, :]
     return {
-        "Mb": turned @ M @ T, "MbI": np.linalg.inv(turned @ M @ T), "Cbp v": _times(turned, coriolis), "Gb": _times(turned, G),
-        "E_pot": ff.potential_energy(model, q), "o_i1": knee, "o_if": foot, "o_ic": com, "o_cf": _times(R_ci, arm),
+        "Mb": turned @ M @ T, "MbI": np.linalg.inv(turned @ M @ T), "Cbp v": multiply(turned, coriolis), "Gb": multiply(turned, G),
+        "E_pot": ff.potential_energy(model, q), "o_i1": knee, "o_if": foot, "o_ic": com, "o_cf": multiply(R_ci, arm),
         "Jodot_i1": J_knee, "Jodot_if": J_foot, "Jodot_ic": J_com, "Jodot_cf": R_ci @ (J_arm - spun),
-        "Jalpha_iodot_cf": np.einsum("ni,nij->nj", _times(S, arm), J_arm)[:, None] / (r**2)[:, None, None],
+        "Jalpha_iodot_cf": np.einsum("ni,nij->nj", multiply(S, arm), J_arm)[:, None] / (r**2)[:, None, None],
         "Jrdot_cf": np.einsum("ni,nij->nj", arm, J_arm)[:, None] / r[:, None, None], "alpha_c": q[:, 2] + angle + np.pi / 2.0,
-        "Jalphadot_c": J_alpha[:, None], "h_c": np.concatenate([_times(R_ci, h[:, :2]), h[:, 2:]], axis=1), "h_inertc": h}
+        "Jalphadot_c": J_alpha[:, None], "h_c": np.concatenate([multiply(R_ci, h[:, :2]), h[:, 2:]], axis=1), "h_inertc": h}
 
 
 def locked_turn(model: ff.Model, q: np.ndarray) -> np.ndarray:
@@ -273,7 +274,3 @@ def locked_turn(model: ff.Model, q: np.ndarray) -> np.ndarray:
 def com_angle(model: ff.Model, q: float) -> float:
     """Angle of the frame that turns with the locked velocity, by quadrature (3.75)."""
     return float(quad(lambda x: float(locked_turn(model, np.array([0.0, 0.0, 0.0, x]))), 0.0, q, epsabs=1e-13, epsrel=1e-13)[0])
-
-
-def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.einsum("...ij,...j->...i", A, x)

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer import formulations
 from freeflyer.analysis.checks.laws import random_states
 from freeflyer.model import WORLD, Description, Inertia, Joint, Link
-from freeflyer.robots import humanoid
 from freeflyer_papers.printed.newton_euler import adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
 
 STATES, JOINTS, LONG = 20, 6, 50
@@ -22,8 +20,9 @@ STEP = 1e-3  # s, of a difference of fourth order
 
 def agreements() -> tuple[Agreement, ...]:
     """Largest distances over random states."""
-    arms = [_agreement(f"{JOINTS} joints, {kind}", serial_arm(JOINTS, kind)) for kind in KINDS]
-    return (*arms, _agreement(f"{LONG} revolute joints", serial_arm(LONG)), _agreement("humanoid on a floating base", humanoid()))
+    robots = {f"{JOINTS} joints, {kind}": serial_arm(JOINTS, kind) for kind in KINDS}
+    robots |= {f"{LONG} revolute joints": serial_arm(LONG), "humanoid on a floating base": ff.robots.humanoid()}
+    return tuple(_agreement(words, model) for words, model in robots.items())
 
 
 def remarks() -> tuple[Remark, ...]:
@@ -41,7 +40,7 @@ def _remark(robots: str, model: ff.Model) -> Remark:
         terms = body_terms([b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v, masses, inertias)
         printed, lacking = skew_part_as_printed(list(terms))
         P = ff.coriolis_matrix(model, q, v)  # passive: P + P^T is M's rate
-        A = 0.5 * (P + P.T) - formulations.coriolis_matrix(model, q, v, by="gauss")
+        A = 0.5 * (P + P.T) - ff.formulations.coriolis_matrix(model, q, v, by="gauss")
         size = np.linalg.norm(A)
         as_printed.append(np.linalg.norm(printed - A) / size)
         whole.append(np.linalg.norm(printed + lacking - A) / size)
@@ -54,11 +53,11 @@ def _agreement(robots: str, model: ff.Model) -> Agreement:
     expected = ff.inverse_dynamics(model, x.q, x.v, x.a)
     printed = np.array([inverse_dynamics_as_printed(model, *state) for state in zip(x.q, x.v, x.a)])
     armature = model.armature * x.a  # which the printed recursion leaves out
-    rest = np.array([formulations.inverse_dynamics(model, *state, by="gauss") for state in zip(x.q, x.v, x.a)])
-    by_appell = formulations.inverse_dynamics(model, x.q, x.v, x.a, by="gibbs_appell")
-    return Agreement(robots, STATES, _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="dual_quaternion"),
+    rest = np.array([ff.formulations.inverse_dynamics(model, *state, by="gauss") for state in zip(x.q, x.v, x.a)])
+    by_appell = ff.formulations.inverse_dynamics(model, x.q, x.v, x.a, by="gibbs_appell")
+    return Agreement(robots, STATES, _distance(ff.formulations.inverse_dynamics(model, x.q, x.v, x.a, by="dual_quaternion"),
         expected), _distance(printed + armature, expected), _distance(rest, expected), _distance(by_appell, expected),
-        _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="kane"), expected), _skew(model, x.q, x.v))  # fmt: skip
+        _distance(ff.formulations.inverse_dynamics(model, x.q, x.v, x.a, by="kane"), expected), _skew(model, x.q, x.v))  # fmt: skip
 
 
 def _distance(found: np.ndarray, expected: np.ndarray) -> float:
@@ -71,7 +70,7 @@ def _skew(model: ff.Model, q: np.ndarray, v: np.ndarray) -> float:
         return ff.mass_matrix(model, ff.integrate(model, q, t * v))
 
     rate = (2 / 3 * (mass(STEP) - mass(-STEP)) - 1 / 12 * (mass(2 * STEP) - mass(-2 * STEP))) / STEP
-    C = formulations.coriolis_matrix(model, q, v, by="gauss")
+    C = ff.formulations.coriolis_matrix(model, q, v, by="gauss")
     return float(np.abs(rate - C - np.swapaxes(C, -1, -2)).max() / np.abs(mass(0.0)).max())
 
 
@@ -108,8 +107,12 @@ def body_terms(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequ
                inertias: Sequence[Array]) -> Iterator[Terms]:  # fmt: skip
     """Terms of every body; the arguments are those of gauss_as_printed."""
     n = len(v)
-    poses, world_screws = _kinematics(x_parent, x_joint, screws)
-    twists = _twists(world_screws, v)
+    poses, world_screws, twists = list[Array](), list[Array](), list[Array]()  # of the centres of mass; all in the world
+    for placed, moved, screw, speed in zip(x_parent, x_joint, screws, v):
+        frame = product(poses[-1], placed) if poses else placed
+        poses.append(product(frame, moved))
+        world_screws.append(adjoint(frame, screw))
+        twists.append(twists[-1] + world_screws[-1] * speed if twists else world_screws[-1] * speed)
     for i in range(n):
         back = conjugate(poses[i])
         rate = 0.5 * product(twists[i], poses[i])  # (4)
@@ -124,25 +127,6 @@ def body_terms(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequ
         J_rate = _padded(2 * (H_rate.dot(A) + H.dot(B))[IMAGINARY], n)
         omega = J[:3].dot(v)
         yield Terms(J, J_rate, _metric(masses[i], inertias[i]), _skew_bar(masses[i], inertias[i], omega), back)
-
-
-def _kinematics(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array]) -> tuple[list[Array], list[Array]]:
-    """Poses of the centres of mass, and screws, in the world."""
-    poses: list[Array] = []
-    found: list[Array] = []
-    for placed, moved, screw in zip(x_parent, x_joint, screws):
-        frame = product(poses[-1], placed) if poses else placed
-        poses.append(product(frame, moved))
-        found.append(adjoint(frame, screw))
-    return poses, found
-
-
-def _twists(screws: Sequence[Array], v: Array) -> list[Array]:
-    """Twists of the bodies, in the world."""
-    twists: list[Array] = []
-    for screw, rate in zip(screws, v):
-        twists.append(twists[-1] + screw * rate if twists else screw * rate)
-    return twists
 
 
 def _hamilton(x: Array) -> Array:

@@ -126,7 +126,8 @@ def stances(swing: Swing, bones: np.ndarray) -> Any:
     figure, columns = new_figure(9.6, 4.6, 1, 3, sharey=True)
     scale = 0.3 / swing.weight
     for axes, lines, k, word in zip(columns, bones, swing.extreme_samples, ("furthest left", "in the middle", "furthest right")):
-        draw_bones(axes, np.stack([-lines[..., 1], lines[..., 2]], axis=-1))
+        for ends in lines:
+            axes.plot(-ends[:, 1], ends[:, 2], color="#5b6470", lw=1.6, solid_capstyle="round")
         for f, corners in enumerate(swing.soles):
             axes.plot(-corners[:, 1], np.zeros(len(corners)), color="#1d232b", lw=3.0, solid_capstyle="butt")
             for name, (colour, thickness) in ARROWS.items():
@@ -156,9 +157,3 @@ def bones(model: ff.Model, q: np.ndarray) -> np.ndarray:
         for frame in (loop.frame_a, loop.frame_b):
             lines.append((at[sites.get(frame, frame)], ff.frame_pose(model, q, frame)[:3, 3]))
     return np.array([line for line in lines if np.linalg.norm(line[1] - line[0]) > 0.01])
-
-
-def draw_bones(axes: Any, lines: np.ndarray) -> None:
-    """A robot as lines (n, 2, 2) on the page, m."""
-    for a, b in lines:
-        axes.plot((a[0], b[0]), (a[1], b[1]), color="#5b6470", lw=1.6, solid_capstyle="round")

@@ -12,12 +12,10 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.analysis.timing.results import time_interleaved
-from freeflyer.contacts.constrained_dynamics import project_velocity
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem, asked_of
 from freeflyer.dynamics import motion, reduction_of, velocity_map
 from freeflyer.kernels.entries import CONTROL_PROGRAM
-from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 from freeflyer.optimization.compiled import call
 from freeflyer.progress import Progress
 from freeflyer.sim.floor_contacts import put_on_floor
@@ -88,7 +86,8 @@ def _state(robot: Kangaroo, length: float, moving: float, rng: np.random.Generat
     closed = ff.close_loops(robot.model)
     q = put_on_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet)
     problem = base_problem(robot, q, moving * ACCELERATION * rng.standard_normal(6))
-    return problem, q, project_velocity(closed, q, moving * SPEED * rng.standard_normal(closed.nv), constraints=problem.constraints)
+    u = moving * SPEED * rng.standard_normal(closed.nv)
+    return problem, q, ff.project_velocity(closed, q, u, constraints=problem.constraints)
 
 
 def _times(problem: WholeBodyProblem, q: np.ndarray, u: np.ndarray) -> dict[str, tuple[float, float]]:
@@ -223,11 +222,6 @@ class Equations(namedtuple("Equations", "M h J_l rate J_c b a u")):
         """Passive from motor velocities (m, a): -J_lu^-1 J_la."""
         return -np.linalg.solve(self.J_l[:, self.u], self.J_l[:, self.a])
 
-    @property
-    def passive_rate(self) -> np.ndarray:
-        """J_lu^-1 Jdot_l v (m,): what passive accelerations are short of J_m a_a."""
-        return np.linalg.solve(self.J_l[:, self.u], self.rate)
-
     def multipliers(self, acceleration: np.ndarray, F: np.ndarray) -> np.ndarray:
         """The second step (28): lambda (m,) from the rows of the passive joints."""
         left = self.M[self.u] @ acceleration + self.h[self.u] - self.J_c[:, self.u].T @ F
@@ -242,7 +236,8 @@ class Equations(namedtuple("Equations", "M h J_l rate J_c b a u")):
         """(M_m, h_m) of some rows, (63), (68), (70): M over base and motor accelerations only, and what the passive ones leave."""
         by_u = self.M[np.ix_(rows, self.u)]
         M = np.hstack([self.M[np.ix_(rows, self.b)], by_u @ self.J_m + self.M[np.ix_(rows, self.a)]])
-        return M, self.h[rows] - by_u @ self.passive_rate
+        passive_rate = np.linalg.solve(self.J_l[:, self.u], self.rate)  # what passive accelerations are short of J_m a_a
+        return M, self.h[rows] - by_u @ passive_rate
 
     def base_residual(self, reduced: np.ndarray, F: np.ndarray) -> np.ndarray:
         """The floating base's part (62), which must vanish: M_bm a + h_bm - J_cb^T F (6,); reduced: [base; motor] accelerations."""
@@ -273,5 +268,5 @@ def equations(closed: ff.Model, q: np.ndarray, v: np.ndarray, feet: tuple[ff.con
     tree, split = closed.tree, reduction_of(closed).split
     J_c = np.vstack([ff.frame_jacobian(tree, q, foot.frame, expressed="body") for foot in feet])
     motors = np.setdiff1d(split.independent, split.base)
-    return Equations(ff.mass_matrix(tree, q), ff.bias_forces(tree, q, v), constraint_jacobian(tree, q)[split.rows],
-        constraint_bias(tree, q, v)[split.rows], J_c, split.base, motors, split.dependent)  # fmt: skip
+    return Equations(ff.mass_matrix(tree, q), ff.bias_forces(tree, q, v), ff.linkages.constraint_jacobian(tree, q)[split.rows],
+        ff.linkages.constraint_bias(tree, q, v)[split.rows], J_c, split.base, motors, split.dependent)  # fmt: skip

@@ -12,8 +12,6 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer import linkages
-from freeflyer.errors import InputError
-from freeflyer.linkages import mechanisms
 from freeflyer.linkages.limits import ReachableSet, Singularity
 from freeflyer.progress import Progress
 from freeflyer.robots.kangaroo import sub_mechanisms
@@ -44,18 +42,18 @@ def compute_mechanisms(robot: Kangaroo, progress: Progress) -> Mechanisms:
     progress(0.0, "Table II: counting sub-mechanisms, driving motors around their strokes")
     leg, names = linkages.extract_limb(robot.model, robot.left.sole), robot.left
     limits = _limits(leg, robot)
-    parts = mechanisms(leg).parts
+    parts = linkages.mechanisms(leg).parts
     made = []
     for name, motors in names.groups.items():
         part = next((m for m in parts if set(m.actuated) == set(motors)), None)
         if part is None:
-            found = "; ".join(m.name for m in parts)
-            raise InputError(f"no sub-mechanism of {leg.name!r} has the motors {', '.join(motors)}: found {found}", motors=motors)
+            raise ff.InputError(f"no sub-mechanism of {leg.name!r} has the motors {', '.join(motors)}: found "
+                f"{'; '.join(m.name for m in parts)}", motors=motors)
         joints, degrees = limits[name]
         stroke = float(part.strokes[0, 0]), float(part.strokes[0, 1])
         pins = _pins(leg, [loop for loop in leg.loops if loop.name in part.loops])
         made.append(Mechanism(name, len(part.strokes), part.passive, pins, part.constraints, stroke, joints, degrees))
-    whole = mechanisms(robot.model)
+    whole = linkages.mechanisms(robot.model)
     counts = [len(m.strokes) for m in whole.parts]
     by_freedom = {n: counts.count(n) for n in sorted(set(counts))}
     return Mechanisms(robot.source, tuple(made), sum(m.passive for m in made), by_freedom, whole.motors)

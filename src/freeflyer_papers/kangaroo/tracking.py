@@ -10,7 +10,6 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer_papers.estimation import estimators, pictures, tables as shown
-from freeflyer.contacts import contact_from_points
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -27,7 +26,7 @@ def compute_tracking(robot: Kangaroo, progress: Progress) -> estimators.Tracking
     s, left = ff.estimation.sensors(robot.model), [m for group in robot.left.groups.values() for m in group]
     tracked = estimators.track_all(s, KINDS, DURATION, progress, "Fig 19", left)
     progress(0.0, "timing the estimators")
-    feet = [contact_from_points(robot.left.sole, HALF_SOLE), contact_from_points(robot.right.sole, HALF_SOLE)]
+    feet = [ff.contacts.contact_from_points(leg.sole, HALF_SOLE) for leg in (robot.left, robot.right)]
     return tracked._replace(robot=robot.source, times=estimators.estimation_times(s, feet))
 
 

@@ -4,6 +4,7 @@ against the number of bodies: the paper's tables in NumPy, the compiled derivati
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -189,25 +190,19 @@ def costs(progress: Progress, sizes: tuple[int, ...]) -> tuple[R.Cost, ...]:
     with threads(1):
         for n in sizes:
             progress(0.0, f"cost of all derivatives, {n} bodies")
-            found.append(_cost(n))
+            model, rng = ff.robots.chain(n, base="free"), np.random.default_rng(n)
+            q = ff.random_configuration(model, rng)
+            v, a = rng.standard_normal((2, model.nv))
+            ways = (ff.inverse_dynamics_derivatives, differences, geometric.inverse_dynamics_derivatives)
+            calls = [partial(way, model, q, v, a) for way in ways[: 3 if n <= LARGEST_TABLES else 2]]
+            compiled, by_differences, *tables = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
+            found.append(R.Cost(n, model.nv, tables[0] if tables else None, compiled, by_differences))
     return tuple(found)
 
 
 def exponent(points: tuple[R.Cost, ...], field: str, smallest: int = 20) -> float | None:
     """The power of the number of bodies by which a time grows, from `smallest` bodies on."""
     return power([(c.bodies, getattr(c, field)) for c in points if c.bodies >= smallest])
-
-
-def _cost(n: int) -> R.Cost:
-    model, rng = ff.robots.chain(n, base="free"), np.random.default_rng(n)
-    q = ff.random_configuration(model, rng)
-    v, a = rng.standard_normal((2, model.nv))
-    calls: list[Callable[[], object]] = [lambda: ff.inverse_dynamics_derivatives(model, q, v, a),
-        lambda: differences(model, q, v, a)]  # fmt: skip
-    if n <= LARGEST_TABLES:
-        calls.append(lambda: geometric.inverse_dynamics_derivatives(model, q, v, a))
-    times = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
-    return R.Cost(n, model.nv, times[2] if len(times) > 2 else None, times[0], times[1])
 
 
 def differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[np.ndarray]:

@@ -21,12 +21,10 @@ import freeflyer as ff
 from freeflyer.analysis.timing.results import no_collection
 from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.running import run_scenario
 from freeflyer.control.scenario import Following, Stance as Standing
 from freeflyer.optimization import hierarchy
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program
-from freeflyer.optimization.quadratic import solve_qp, solvers
 from freeflyer.progress import Progress
 from freeflyer.tolerances import CONTROL_TOLERANCE
 from freeflyer_papers.reduced_wbc import two_programs
@@ -147,7 +145,7 @@ def agree(runs: tuple[Tracked, ...]) -> bool:
 
 def track(r: Robot, method: str, progress: Progress) -> Tracked:
     """A method on the way."""
-    found = run_scenario(reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, feet=r.feet, dt=PERIOD,
+    found = ff.control.run_scenario(reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, feet=r.feet, dt=PERIOD,
         duration=DURATION, progress=lambda fraction, what: progress(fraction, f"Fig 4, {method} method: {what}"))  # fmt: skip
     center, hand, *_ = found.errors.values()
     position, turn = np.linalg.norm(hand[:, :3], axis=1), np.linalg.norm(hand[:, 3:], axis=1)
@@ -180,7 +178,8 @@ def times(st: Stance, count: int) -> tuple[Timing, ...]:
     thread's own time, as others may use the machine."""
     q, v = sway(st.problem.constraints, st.q, count)
     found: list[Timing] = []
-    for way in [way for way in WAYS if way.solver in (ACTIVE_SET, *solvers())]:  # not in turn: after another solver caches are cold
+    installed = (ACTIVE_SET, *ff.optimization.solvers())
+    for way in [way for way in WAYS if way.solver in installed]:  # not in turn: after another solver caches are cold
         cycles: dict[str, list[Cycle]] = {method: [] for method in METHODS}
         with no_collection():
             for k in [*range(min(FIRST, count)), *range(count)]:
@@ -246,7 +245,7 @@ class SolverTiming(namedtuple("SolverTiming",
 
 def solver_times(st: Stance) -> tuple[SolverTiming, ...]:
     """Both methods at both tolerances, on programs of a sway about the posture; none if OSQP is not installed."""
-    if "osqp" not in solvers():
+    if "osqp" not in ff.optimization.solvers():
         return ()
     q, v = sway(st.problem.constraints, st.q, STATES)
     recorded: dict[str, list[list[QuadraticProgram]]] = {method: [] for method in METHODS}
@@ -265,7 +264,7 @@ def recording() -> Iterator[list[QuadraticProgram]]:
 
     def program(H: Any, g: Any, A: Any, lower: Any, upper: Any, **options: Any) -> Any:
         programs.append(quadratic_program(H, g, A, lower, upper))
-        return solve_qp(H, g, A, lower, upper, **options)
+        return ff.optimization.solve_qp(H, g, A, lower, upper, **options)
 
     def levels(*given: Any, **options: Any) -> Any:
         before = len(programs)
