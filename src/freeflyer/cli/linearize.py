@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import freeflyer as ff
 from freeflyer.cli import options as opt
 from freeflyer.cli.options import option
 from freeflyer.cli.output import draw_all, name, output, table, write_json
@@ -37,19 +38,18 @@ def linearize(
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
     from freeflyer.analysis.linearization import recovery as recover, study
-    from freeflyer.control.regulator import lqr
-    from freeflyer.linkages.closing import close_loops
-    from freeflyer.model import neutral, read_posture
+    from freeflyer.model import read_posture
     from freeflyer.report import poles as figures
 
-    model = close_loops(opt.load_robot(robot, base, loops))
+    model = ff.close_loops(opt.load_robot(robot, base, loops))
     inputs = _inputs(model, thrusters or [], wrenches or [])
-    q = neutral(model) if at is None else read_posture(at, model)
+    q = ff.neutral(model) if at is None else read_posture(at, model)
     opt.make_folder(folder)
     result = study(model, q, inputs, search=search, bandwidth=bandwidth)
     out, back, pictures = output(json), None, {"poles": lambda: figures.poles(result)}
     if recovery:
-        back = found = recover(lqr(model, result.q, inputs, bandwidth=bandwidth), dt=0.04 / bandwidth, duration=24.0 / bandwidth)
+        regulator = ff.control.lqr(model, result.q, inputs, bandwidth=bandwidth)
+        back = found = recover(regulator, dt=0.04 / bandwidth, duration=24.0 / bandwidth)
         pictures["recovery"] = lambda: figures.recovery(found)
     _show(out, result)
     if back is not None:
@@ -60,11 +60,9 @@ def linearize(
 
 def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
     """Motors of the actuated joints, propellers at sites rotor_1 ... where there are any, thrusters and wrenches."""
-    from freeflyer.control.inputs import joint_inputs, rotor_inputs, thruster_inputs, wrench_inputs
-
-    inputs = joint_inputs(model)
+    inputs = ff.control.joint_inputs(model)
     if "rotor_1" in model.frame_names and not thrusters:
-        inputs = inputs + rotor_inputs(model)
+        inputs = inputs + ff.control.rotor_inputs(model)
     named: dict[str, list[float]] = {}
     for pattern in thrusters:
         matching = [f for f in model.frame_names if fnmatchcase(f, pattern)]
@@ -72,9 +70,9 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
             raise unknown_name("frame", pattern, model.frame_names)
         named |= {f: [0.0, 0.0, 1.0, 0.0, 0.0, 0.0] for f in matching}
     if named:
-        inputs = inputs + thruster_inputs(model, named)
+        inputs = inputs + ff.control.thruster_inputs(model, named)
     for frame in wrenches:
-        inputs = inputs + wrench_inputs(model, frame)
+        inputs = inputs + ff.control.wrench_inputs(model, frame)
     return inputs
 
 

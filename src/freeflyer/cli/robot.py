@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import freeflyer as ff
 from freeflyer.cli import options as opt
 from freeflyer.cli.options import option
 from freeflyer.cli.output import COLOURS, draw_all, name, output, printed, status, table, warnings_on, write_json
@@ -26,9 +27,9 @@ def info(
     """Show the parts of a robot: its tree with masses, its joints with limits, its loops."""
     from rich.text import Text
 
-    from freeflyer.analysis.facts import joints_table, loops_table, overview, totals, tree_lines
+    from freeflyer.analysis.facts import joints_table, loops_table, totals, tree_lines
 
-    result = overview(opt.load_robot(robot, base, loops))
+    result = ff.analysis.overview(opt.load_robot(robot, base, loops))
     out = output(json)
     out.print(name(result.name, "bold") + f"  {totals(result)}")
     for guides, link in tree_lines(result.links):
@@ -55,10 +56,9 @@ def check(
     debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Check inertias, units, limits, loops, and the laws of dynamics at random states; exit code 1 on errors."""
-    from freeflyer.analysis.checks.checking import check as run
     from freeflyer.analysis.checks.findings import SHOWN_PER_CODE, findings_table, identities_table
 
-    result = run(opt.load_robot(robot, base, loops, inertias="as-is"), seed=seed)
+    result = ff.analysis.check(opt.load_robot(robot, base, loops, inertias="as-is"), seed=seed)
     out, colours = output(json), {"holds": "green", "fails": "bold red"}
 
     def coloured(row: Sequence[str]) -> Sequence[Any]:
@@ -82,14 +82,13 @@ def report(
     debug: opt.DebugOption = False
 ) -> None:
     """Write a page with tree, masses, matrices, conditioning, energy drift, timings and findings."""
-    from freeflyer.report.page import refuse_to_replace, write_report
-    from freeflyer.report.reporting import report as compute
+    from freeflyer.report.page import refuse_to_replace
 
     refuse_to_replace(output_file, overwrite)
     model = opt.load_robot(robot, base, loops)
     with warnings_on(output(json)), status() as progress:
-        result = compute(model, seed=seed, progress=progress)
-    written = write_report(result, output_file, overwrite)
+        result = ff.report.report(model, seed=seed, progress=progress)
+    written = ff.report.write_report(result, output_file, overwrite)
     write_json(json, "report", result)
     output(json).print(f"wrote {written.resolve()} ({written.stat().st_size / 1024:.0f} kB)", soft_wrap=True)
 
@@ -107,7 +106,6 @@ def loops(
     json: opt.JsonOption = None, debug: opt.DebugOption = False
 ) -> None:  # fmt: skip
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
-    from freeflyer.analysis.linkage import linkages
     from freeflyer.report import linkage
 
     model = opt.load_robot(robot, base, loops)
@@ -128,7 +126,7 @@ def loops(
         f"{result.iterations} steps to {result.independent_gap:.1e} in independent rows, {result.gap:.1e} in all")  # fmt: skip
     out.print(f"nothing determines: {free}" if free else "every passive joint in a loop follows the motors")
     if folder is not None:  # the robot by its sub-mechanisms, what its motors move, how far it is from singular
-        found = linkages(model)
+        found = ff.analysis.linkages(model)
         draw_all(out, folder, {"robot": lambda: linkage.robot(model.tree, found.mechanisms.q, found.links),
             "transmission": lambda: linkage.transmissions(found), "singularity": lambda: linkage.nearness(found)})  # fmt: skip
     write_json(json, "loops", result)
@@ -138,14 +136,13 @@ def loop_report(model: Any) -> LoopReport:
     """The file's posture, the assembled one, and the sub-mechanisms there."""
     import numpy as np
 
-    from freeflyer.linkages import assemble, mechanisms
     from freeflyer.model import file_posture
-    from freeflyer.linkages.rows import constraint_loops, constraint_residual
+    from freeflyer.linkages.rows import constraint_loops
 
-    gap = np.abs(constraint_residual(model, file_posture(model)))
-    found = assemble(model)
+    gap = np.abs(ff.linkages.constraint_residual(model, file_posture(model)))
+    found = ff.linkages.assemble(model)
     worst = constraint_loops(model)[int(np.argmax(gap))]
-    return LoopReport(mechanisms(model), float(gap.max()), worst, float(found.gap), float(found.independent_gap),
+    return LoopReport(ff.linkages.mechanisms(model), float(gap.max()), worst, float(found.gap), float(found.independent_gap),
         int(found.iterations))  # fmt: skip
 
 
@@ -194,30 +191,26 @@ def export(
     """Write a C library with header, constants, object code and example: no Python where it runs.
 
     Loops are closed: v, a and tau are then the independent ones."""
-    from freeflyer.control.stance_file import read_problem
-    from freeflyer.control.standing import stand_on_feet
-    from freeflyer.dynamics import specializable, specialize as special
-    from freeflyer.export import export as write, export_controller
+    from freeflyer.dynamics import specializable
     from freeflyer.export.functions import select_functions
-    from freeflyer.linkages.closing import close_loops
 
-    model = close_loops(opt.load_robot(robot, base, loops))
+    model = ff.close_loops(opt.load_robot(robot, base, loops))
     file = model.description.file or None
     same = {"cpu": cpu, "prefix": prefix, "overwrite": overwrite}
     if specialize:
         possible = specializable(model)
         with status() as progress:
             wanted = [f.name for f in select_functions(functions, model) if f.name in possible]
-            model = special(model, wanted, progress=progress)
+            model = ff.specialize(model, wanted, progress=progress)
     made: Any
     if controller is None:
         with status() as progress:
-            made = write(model, folder, functions, batch=batch, progress=progress, **same)  # type: ignore[arg-type]
+            made = ff.export.export(model, folder, functions, batch=batch, progress=progress, **same)  # type: ignore[arg-type]
     else:
-        stance = stand_on_feet(model, path=file)  # the posture of the controller of a file
+        stance = ff.control.stand_on_feet(model, path=file)  # the posture of the controller of a file
         with status() as progress:
-            problem = read_problem(controller, stance.model, stance.q)
-            made = export_controller(problem, folder, stance.q, progress=progress, **same)  # type: ignore[arg-type]
+            problem = ff.control.read_problem(controller, stance.model, stance.q)
+            made = ff.export.export_controller(problem, folder, stance.q, progress=progress, **same)  # type: ignore[arg-type]
     out, what = output(json), f"{count(len(made.functions), 'function')} for {made.cpu}"
     out.print(f"wrote {made.folder.resolve()}: {what}, in {', '.join(made.files)}", soft_wrap=True)
     for note in made.notes:

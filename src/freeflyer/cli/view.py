@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import freeflyer as ff
 from freeflyer.cli.options import BaseOption, DebugOption, LoopsOption, RobotArgument, load_robot, option
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ def view(
     debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Show a robot in the browser with a slider for each motor, or play a run; or write a picture, a page, a film."""
-    import freeflyer as ff
     from freeflyer.cli.output import console, warnings_on
     from freeflyer.errors import check_name
     from freeflyer.files import check_target
@@ -101,9 +101,7 @@ def first_sample(run: Any, model: Any, forces: bool) -> tuple[Any, dict[str, Any
 
 def play_run(out: Console, run: Any) -> None:
     """Plays a run until Ctrl-C."""
-    from freeflyer.viewer import play
-
-    serve(out, lambda: play(run, browser=False), True)
+    serve(out, lambda: ff.viewer.play(run, browser=False), True)
 
 
 def serve(out: Console, make: Callable[[], Any], browser: bool) -> None:

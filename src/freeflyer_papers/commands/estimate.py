@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import freeflyer as ff
 from freeflyer.cli.options import (
     BaseOption, DebugOption, FolderOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, make_folder, option,
 )
 from freeflyer.cli.output import draw_all, name, output, print_table, status, write_json
 from freeflyer.cli.view import play_run
-from freeflyer.errors import FreeflyerError
-
-if TYPE_CHECKING:
-    from freeflyer.contacts import Contact
-    from freeflyer.estimation import Sensors
 
 RigidOption = Annotated[list[str] | None, option("--rigid", metavar="JOINT",
     help="A joint taken as standing still; may be repeated.")]  # fmt: skip
@@ -41,10 +37,8 @@ def estimate(
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
     import numpy as np
 
-    from freeflyer.estimation import select_encoders, sensors
     from freeflyer.model.readers.safe_file import read_xml
     from freeflyer.progress import part_of
-    from freeflyer.sim import Servos
     from freeflyer.tables import Table
     from freeflyer_papers.estimation import pictures as figures, tables
     from freeflyer_papers.estimation.estimators import Encoder, calibrations, estimation_times, track_all
@@ -54,12 +48,12 @@ def estimate(
     if view and not swing:
         raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
     model = load_robot(robot, base, loops)
-    s, path = sensors(model, rigid=tuple(rigid or ())), model.description.file
+    s, path = ff.estimation.sensors(model, rigid=tuple(rigid or ())), model.description.file
     file = Path(path) if path and read_xml(path, "robot file")[0].tag == "mujoco" else None  # read by MuJoCo itself
     encoder, sways = Encoder(noise, quantum), 1.5
     sway = Sway(amplitude, frequency, duration=REST_TIME + RISE_TIME + sways / max(frequency, 1e-3), encoder=encoder)
     if swing:
-        check_sway(sway, Servos())
+        check_sway(sway, ff.sim.Servos())
     feet = _feet(s, file, needed=swing)
     for joint in encoders or ():
         s.model.joint(joint)
@@ -74,7 +68,7 @@ def estimate(
             text, motors = f"calibrating from {starts} starts", None
             progress(0.0, text)
             if not encoders:
-                selection = select_encoders(s)
+                selection = ff.estimation.select_encoders(s)
                 encoders, motors = list(selection.joints), selection.motors
             found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=part_of(progress, text))
             numbers["calibration"], pictures["calibration"] = found, lambda: figures.calibration(found)
@@ -100,13 +94,11 @@ def estimate(
         play_run(out, moved)
 
 
-def _feet(s: Sensors, file: Path | None, needed: bool) -> tuple[Contact, ...] | None:
+def _feet(s: ff.estimation.Sensors, file: Path | None, needed: bool) -> tuple[ff.contacts.Contact, ...] | None:
     """Feet by the file's shapes, else by the names of sites; None where there are none and none are needed."""
-    from freeflyer.contacts import feet_by_name, feet_from_file
-
     try:
-        return feet_by_name(s.model) if file is None else feet_from_file(s.closed, file)
-    except FreeflyerError:
+        return ff.contacts.feet_by_name(s.model) if file is None else ff.contacts.feet_from_file(s.closed, file)
+    except ff.FreeflyerError:
         if needed:
             raise
         return None

@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from statistics import fmean
-from time import thread_time
+from time import thread_time as clock
 from typing import Any
 from unittest.mock import patch
 
@@ -53,11 +53,10 @@ class Cycle(namedtuple("Cycle", "a F seconds programs again")):
         return sum(self.seconds)
 
 
-def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[],
-    float] = thread_time) -> Cycle:
+def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way) -> Cycle:
     """All accelerations at once."""
     if way.solver == ACTIVE_SET:
-        return _compiled(problem, q, v, "full", clock)
+        return _compiled(problem, q, v, "full")
     t, n = [clock()], problem.model.nv
     whole = two_programs.conventional_program(problem, q, v)
     t.append(clock())
@@ -66,10 +65,10 @@ def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: W
     return Cycle(x[:n], x[n:], (t[1] - t[0], 0.0, t[2] - t[1], 0.0), programs, False)
 
 
-def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[], float] = thread_time) -> Cycle:
+def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way) -> Cycle:
     """The contacts' chains with the centroidal accelerations of the others, then these; once more if they cannot have those."""
     if way.solver == ACTIVE_SET:
-        return _compiled(problem, q, v, "reduced", clock)
+        return _compiled(problem, q, v, "reduced")
     t = [clock()]
     whole = two_programs.conventional_program(problem, q, v)
     t.append(clock())
@@ -93,8 +92,7 @@ def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, c
     return Cycle(a, x[len(p) + k :], (t[1] - t[0], t[2] - t[1], first, second), programs, again)
 
 
-def _compiled(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, formulation: Formulation, clock: Callable[[],
-    float]) -> Cycle:
+def _compiled(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, formulation: Formulation) -> Cycle:
     """A cycle of WholeBodyProblem.solve, whose time has no parts."""
     begin = clock()
     found = problem.solve(q, v, formulation=formulation)
