@@ -40,28 +40,26 @@ def estimate(
     from freeflyer.model.readers.safe_file import read_xml
     from freeflyer.progress import part_of
     from freeflyer.tables import Table
-    from freeflyer_papers.estimation import pictures as figures, tables
-    from freeflyer_papers.estimation.estimators import Encoder, calibrations, estimation_times, track_all
-    from freeflyer_papers.estimation.swing import COLUMNS, REST_TIME, RISE_TIME, Sway, check_sway, lateral_swing, lines
-    from freeflyer_papers.estimation.swing import settings as settings_of
+    from freeflyer_papers.estimation import estimators, pictures as figures, swing as swinging, tables
 
     if view and not swing:
         raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
     model = load_robot(robot, base, loops)
     s, path = ff.estimation.sensors(model, rigid=tuple(rigid or ())), model.description.file
     file = Path(path) if path and read_xml(path, "robot file")[0].tag == "mujoco" else None  # read by MuJoCo itself
-    encoder, sways = Encoder(noise, quantum), 1.5
-    sway = Sway(amplitude, frequency, duration=REST_TIME + RISE_TIME + sways / max(frequency, 1e-3), encoder=encoder)
+    encoder, sways = estimators.Encoder(noise, quantum), 1.5
+    time = swinging.REST_TIME + swinging.RISE_TIME + sways / max(frequency, 1e-3)
+    sway = swinging.Sway(amplitude, frequency, duration=time, encoder=encoder)
     if swing:
-        check_sway(sway, ff.sim.Servos())
+        swinging.check_sway(sway, ff.sim.Servos())
     feet = _feet(s, file, needed=swing)
     for joint in encoders or ():
         s.model.joint(joint)
     make_folder(folder)
     out, numbers, pictures, moved = output(json), dict[str, Any](), dict[str, Callable[[], Any]](), None
     with status() as progress:
-        kinds = {"ideal": Encoder(), "quantised": Encoder(0.0, quantum), "noisy, quantised": encoder}
-        tracked = track_all(s, kinds, duration, progress, "motors on sinusoids")
+        kinds = {"ideal": estimators.Encoder(), "quantised": estimators.Encoder(0.0, quantum), "noisy, quantised": encoder}
+        tracked = estimators.track_all(s, kinds, duration, progress, "motors on sinusoids")
         numbers["tracking"], pictures["tracking"] = tracked.runs, lambda: figures.tracking(tracked)
         print_table(out, tables.tracking(tracked, f"passive state of {s.model.name} at 1 kHz, beta = 1000 / s (m and rad)"))
         if starts:
@@ -70,23 +68,25 @@ def estimate(
             if not encoders:
                 selection = ff.estimation.select_encoders(s)
                 encoders, motors = list(selection.joints), selection.motors
-            found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=part_of(progress, text))
+            found = estimators.calibrations(
+                s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=part_of(progress, text))
             numbers["calibration"], pictures["calibration"] = found, lambda: figures.calibration(found)
             rows = [*tables.calibration(found).items(), ("absolute encoders on", ", ".join(found.encoders))]
             print_table(out, Table(f"calibration of {s.model.name}", ("quantity", "found"), rows))
         if bench:
             progress(0.0, "timing the estimators")
-            numbers["times"] = estimation_times(s, feet)
+            numbers["times"] = estimators.estimation_times(s, feet)
             rows = list(tables.times(numbers["times"]).items())
             print_table(out, Table(f"time of the estimators of {s.model.name}", ("one state from Python", "us"), rows, (1,)))
         if swing:
-            moved = lateral_swing(s, file, feet, sway=sway, progress=progress)
+            moved = swinging.lateral_swing(s, file, feet, sway=sway, progress=progress)
             drawn, shown = np.array([figures.bones(s.model, q) for q in moved.extremes]), moved.subsample(20)
             pictures |= {f"swing_{what}": draw for what, draw in tables.swing_pictures(shown, drawn).items()}
-            numbers["swing"] = {"lines": lines(moved), "settings": settings_of(moved), "swing": shown}
+            lines, settings, heads = swinging.lines(moved), swinging.settings(moved), swinging.COLUMNS
+            numbers["swing"] = {"lines": lines, "settings": settings, "swing": shown}
             title = f"lateral swing of {moved.robot}: contact wrenches against MuJoCo's contacts"
-            print_table(out, Table(title, COLUMNS, [x.cells for x in lines(moved)], range(1, len(COLUMNS))))
-            out.print(name(settings_of(moved), "", 2000), soft_wrap=True)
+            print_table(out, Table(title, heads, [x.cells for x in lines], range(1, len(heads))))
+            out.print(name(settings, "", 2000), soft_wrap=True)
         progress(0.0, "drawing")
         draw_all(out, folder, pictures)
     write_json(json, "estimate", numbers)

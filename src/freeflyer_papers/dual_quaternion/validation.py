@@ -111,11 +111,16 @@ def measured(t: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def tracked_motion(model: ff.Model, reference: robots.Oscillation) -> Motion:
-    """A robot without constraints in MuJoCo."""
+    """A robot without constraints in MuJoCo; by inverse dynamics the errors of all its coordinates decay."""
     q, v, _ = reference.at(0.0)
-    plant = ff.sim.mujoco_plant(model, q, feet=())
-    run = robots.whole(ff.sim.simulate_in_mujoco(plant, q, v, robots.tracking_forces(model, reference), dt=DT, duration=DURATION))
-    return compared_samples(model, run)
+
+    def forces(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        position, velocity, acceleration = reference.at(t)
+        wanted = acceleration + robots.DECAY**2 * (position - q) + 2.0 * robots.DECAY * (velocity - v)
+        return ff.inverse_dynamics(model, q, v, wanted)
+
+    run = ff.sim.simulate_in_mujoco(ff.sim.mujoco_plant(model, q, feet=()), q, v, forces, dt=DT, duration=DURATION)
+    return compared_samples(model, robots.whole(run))
 
 
 def compared_samples(model: ff.Model, run: ff.sim.Run | robots.Drive) -> Motion:

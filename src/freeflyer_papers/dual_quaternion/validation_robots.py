@@ -53,17 +53,6 @@ def holonomic_manipulator() -> tuple[ff.Model, Oscillation]:
     return ff.robots.holonomic_manipulator(), Oscillation(*parts)
 
 
-def tracking_forces(model: ff.Model, reference: Oscillation) -> Law:
-    """Forces by which the errors of all coordinates decay: inverse dynamics at the acceleration that this takes."""
-
-    def forces(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        position, velocity, acceleration = reference.at(t)
-        wanted = acceleration + DECAY**2 * (position - q) + 2.0 * DECAY * (velocity - v)
-        return ff.inverse_dynamics(model, q, v, wanted)
-
-    return forces
-
-
 def differential_drive() -> ff.Model:
     """Base, two driven wheels and the arm: 11 velocities, of which the wheels leave 8 free."""
     return ff.robots.differential_drive_manipulator(rolling_wheels=True)

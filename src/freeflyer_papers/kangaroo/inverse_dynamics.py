@@ -82,10 +82,14 @@ def _base_accelerations(state: tuple[WholeBodyProblem, np.ndarray, np.ndarray], 
 
 def _state(robot: Kangaroo, length: float, moving: float, rng: np.random.Generator) -> tuple[WholeBodyProblem, np.ndarray,
     np.ndarray]:
-    """(problem, q, u): two feet on the floor, motors at a length of the legs; at rest for moving = 0, else at random."""
+    """(problem, q, u): two feet on the floor, motors at a length of the legs; at rest for moving = 0, else at random.
+
+    The program of section III-B: the base accelerates as wanted, forces within friction pyramids; below, energy and forces."""
     closed = ff.close_loops(robot.model)
-    q = put_on_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet)
-    problem = base_problem(robot, q, moving * ACCELERATION * rng.standard_normal(6))
+    q, base = put_on_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet), closed.tree.joints[0].child
+    acceleration = moving * ACCELERATION * rng.standard_normal(6)
+    task = ff.control.FramePoseTask(base, ff.frame_pose(closed, q, base), acceleration=acceleration)
+    problem = WholeBodyProblem(closed, [task], [replace(foot, friction=FRICTION) for foot in robot.feet])
     u = moving * SPEED * rng.standard_normal(closed.nv)
     return problem, q, ff.project_velocity(closed, q, u, constraints=problem.constraints)
 
@@ -101,14 +105,6 @@ def _times(problem: WholeBodyProblem, q: np.ndarray, u: np.ndarray) -> dict[str,
     both = [partial(f, word) for f in (solve, rows) for word in FORMULATIONS]
     times = time_interleaved(both, BLOCKS, BLOCK_SECONDS)
     return dict(zip(FORMULATIONS, zip(times[:2], times[2:])))
-
-
-def base_problem(robot: Kangaroo, q: np.ndarray, acceleration: Sequence[float] | np.ndarray = (0.0,) * 6) -> WholeBodyProblem:
-    """The program of section III-B: the base accelerates as wanted, forces within friction pyramids; below, energy and forces."""
-    closed = ff.close_loops(robot.model)
-    base = closed.tree.joints[0].child
-    task = ff.control.FramePoseTask(base, ff.frame_pose(closed, q, base), acceleration=acceleration)
-    return WholeBodyProblem(closed, [task], [replace(foot, friction=FRICTION) for foot in robot.feet])
 
 
 def _errors(robot: Kangaroo, q: np.ndarray, u: np.ndarray, both: Sequence[ControlSolution]) -> dict[str, float]:
