@@ -11,7 +11,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.analysis.checks.laws import random_states
 from freeflyer.model import WORLD, Description, Inertia, Joint, Link
-from freeflyer_papers.printed.newton_euler import adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
+from freeflyer_papers.printed.newton_euler import Body, adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
 
 STATES, JOINTS, LONG = 20, 6, 50
 SIZES = (3, 6, 12)  # joints, for Remark 4.1
@@ -34,11 +34,7 @@ def _remark(robots: str, model: ff.Model) -> Remark:
     x = random_states(model, STATES, 2)
     as_printed, whole, skew = [], [], []
     for q, v in zip(x.q, x.v):
-        bodies = bodies_of(model, q, v, v)
-        screws = [b.twist for b in bodies_of(model, q, np.ones(model.nv), v)]
-        masses, inertias = [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies]
-        terms = body_terms([b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v, masses, inertias)
-        printed, lacking = skew_part_as_printed(list(terms))
+        printed, lacking = skew_part_as_printed(list(body_terms(bodies_of(model, q, np.ones(model.nv), v), v)))
         P = ff.coriolis_matrix(model, q, v)  # passive: P + P^T is M's rate
         A = 0.5 * (P + P.T) - ff.formulations.coriolis_matrix(model, q, v, by="gauss")
         size = np.linalg.norm(A)
@@ -82,16 +78,14 @@ class Terms(namedtuple("Terms", "J J_rate Psi S back")):
     """Terms of one body: J and its rate (6, n), Psi and S-bar (6, 6), the conjugate of its pose (8,)."""
 
 
-def gauss_as_printed(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array], v: Array, masses: Sequence[Any],
-                     inertias: Sequence[Array], gravity: Array) -> tuple[Array, Array, Array]:  # fmt: skip
-    """M, C (n, n) and g (n,) of an arm whose body i has those poses (8,), unit screw (8,) in its joint's frame, mass and inertia
-    (3, 3); v (n,); gravity (3,)."""
+def gauss_as_printed(bodies: Sequence[Body], v: Array, gravity: Array) -> tuple[Array, Array, Array]:
+    """M, C (n, n) and g (n,) of an arm whose bodies have the twists of unit velocities; v (n,); gravity (3,)."""
     n = len(v)
     M, C, g = (np.full(shape, 0 * v[0], dtype=v.dtype) for shape in ((n, n), (n, n), (n,)))
-    for (J, J_rate, Psi, S, back), mass in zip(body_terms(x_parent, x_joint, screws, v, masses, inertias), masses):
+    for (J, J_rate, Psi, S, back), body in zip(body_terms(bodies, v), bodies):
         M = M + J.T.dot(Psi.dot(J))  # (46)
         C = C + J.T.dot(S.dot(J) + Psi.dot(J_rate))  # (47)
-        weight = np.concatenate([gravity, [0 * gravity[0]]]) * mass
+        weight = np.concatenate([gravity, [0 * gravity[0]]]) * body.mass
         g = g - J[3:].T.dot(_hamilton4(_hamilton4(back[:4]).dot(weight)).dot(conjugate(back[:4]))[:3])  # minus (50)
     return M, C, g
 
@@ -103,17 +97,15 @@ def skew_part_as_printed(terms: Sequence[Terms]) -> tuple[Array, Array]:
     return np.asarray(printed), np.asarray(lacking)
 
 
-def body_terms(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array], v: Array, masses: Sequence[Any],
-               inertias: Sequence[Array]) -> Iterator[Terms]:  # fmt: skip
+def body_terms(bodies: Sequence[Body], v: Array) -> Iterator[Terms]:
     """Terms of every body; the arguments are those of gauss_as_printed."""
-    n = len(v)
     poses, world_screws, twists = list[Array](), list[Array](), list[Array]()  # of the centres of mass; all in the world
-    for placed, moved, screw, speed in zip(x_parent, x_joint, screws, v):
-        frame = product(poses[-1], placed) if poses else placed
-        poses.append(product(frame, moved))
-        world_screws.append(adjoint(frame, screw))
+    for body, speed in zip(bodies, v):
+        frame = product(poses[-1], body.x_parent) if poses else body.x_parent
+        poses.append(product(frame, body.x_joint))
+        world_screws.append(adjoint(frame, body.twist))
         twists.append(twists[-1] + world_screws[-1] * speed if twists else world_screws[-1] * speed)
-    for i in range(n):
+    for i, body in enumerate(bodies):
         back = conjugate(poses[i])
         rate = 0.5 * product(twists[i], poses[i])  # (4)
         J_x, J_x_rate = [], []
@@ -123,10 +115,10 @@ def body_terms(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequ
             J_x_rate.append(0.5 * product(moved, poses[i]) + 0.5 * product(world_screws[k], rate))
         H, H_rate = _hamilton(back), _hamilton(conjugate(rate))
         A, B = np.array(J_x).T, np.array(J_x_rate).T
-        J = _padded(2 * H.dot(A)[IMAGINARY], n)  # (33)
-        J_rate = _padded(2 * (H_rate.dot(A) + H.dot(B))[IMAGINARY], n)
-        omega = J[:3].dot(v)
-        yield Terms(J, J_rate, _metric(masses[i], inertias[i]), _skew_bar(masses[i], inertias[i], omega), back)
+        J = _padded(2 * H.dot(A)[IMAGINARY], len(v))  # (33)
+        J_rate = _padded(2 * (H_rate.dot(A) + H.dot(B))[IMAGINARY], len(v))
+        I, omega = body.inertia[:, :3], J[:3].dot(v)
+        yield Terms(J, J_rate, _metric(body.mass, I), _skew_bar(body.mass, I, omega), back)
 
 
 def _hamilton(x: Array) -> Array:

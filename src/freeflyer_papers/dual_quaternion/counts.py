@@ -105,8 +105,8 @@ def printed_newton_euler(n: int) -> Operations:
 def printed_gauss(n: int) -> Operations:
     """Section 4 as printed: M, C and g."""
     x = CountingScalar(Operations())
-    gauss_as_printed([np.array([x] * 8)] * n, [np.array([x] * 8)] * n, [np.array([x] * 8)] * n, np.array([x] * n), [x] * n,
-                     [np.full((3, 3), x)] * n, np.array([x] * 3))  # fmt: skip
+    full = np.array([x] * 8)
+    gauss_as_printed([Body(-1, full, full, full, full, x, np.full((3, 4), x))] * n, np.array([x] * n), np.array([x] * 3))
     return x.operations
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.model import Model, check_configuration, choice, finite_array, finite_row, instance, number, row
 from freeflyer_papers.kernels import layout as L
 
@@ -115,9 +115,8 @@ EXPERIMENTS = MappingProxyType({
 
 def chosen_hopper(experiment: str, model: Model | None) -> tuple[Experiment, Model]:
     """The experiment of that name, and its robot or the model that is given. Errors: UnknownNameError, InputError."""
-    chosen = EXPERIMENTS.get(experiment) if isinstance(experiment, str) else None
-    if chosen is None:
-        raise unknown_name("hopping experiment", experiment, EXPERIMENTS)
+    check_name("hopping experiment", experiment, EXPERIMENTS)
+    chosen = EXPERIMENTS[experiment]
     robot = ROBOTS[chosen.robot]() if model is None else model
     check_hopper(robot)
     return chosen, robot

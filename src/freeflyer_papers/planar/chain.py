@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import sympy as sp
 
-from freeflyer.errors import InputError, check_name, format_value, unknown_name
+from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.model import choice, public, whole_number
 from freeflyer.symbolic.routines import formula
 from freeflyer.symbolic.variables import Variables
@@ -151,8 +151,7 @@ def frame_pose(robot: PlanarRobot, frame: str, *, reference: Literal["base", "wo
     check_robot(robot)
     choice("reference", reference, References)
     rows = {row.name: row for row in robot.frames}
-    if frame != BASE and frame not in rows:
-        raise unknown_name("frame", frame, [BASE, *rows])
+    check_name("frame", frame, [BASE, *rows])
     path = []
     while frame != BASE:
         path.append(rows[frame])
