@@ -40,7 +40,7 @@ def estimate(
     from freeflyer.model.readers.safe_file import read_xml
     from freeflyer.progress import part_of
     from freeflyer.tables import Table
-    from freeflyer_papers.estimation import estimators, pictures as figures, swing as swinging, tables
+    from freeflyer_papers.estimation import estimators, shown, swing as swinging
 
     if view and not swing:
         raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
@@ -60,8 +60,8 @@ def estimate(
     with status() as progress:
         kinds = {"ideal": estimators.Encoder(), "quantised": estimators.Encoder(0.0, quantum), "noisy, quantised": encoder}
         tracked = estimators.track_all(s, kinds, duration, progress, "motors on sinusoids")
-        numbers["tracking"], pictures["tracking"] = tracked.runs, lambda: figures.tracking(tracked)
-        print_table(out, tables.tracking(tracked, f"passive state of {s.model.name} at 1 kHz, beta = 1000 / s (m and rad)"))
+        numbers["tracking"], pictures["tracking"] = tracked.runs, lambda: shown.tracking(tracked)
+        print_table(out, shown.tracking_table(tracked, f"passive state of {s.model.name} at 1 kHz, beta = 1000 / s (m and rad)"))
         if starts:
             text, motors = f"calibrating from {starts} starts", None
             progress(0.0, text)
@@ -70,20 +70,20 @@ def estimate(
                 encoders, motors = list(selection.joints), selection.motors
             found = estimators.calibrations(
                 s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=part_of(progress, text))
-            numbers["calibration"], pictures["calibration"] = found, lambda: figures.calibration(found)
-            rows = [*tables.calibration(found).items(), ("absolute encoders on", ", ".join(found.encoders))]
+            numbers["calibration"], pictures["calibration"] = found, lambda: shown.calibration(found)
+            rows = [*shown.calibration_found(found).items(), ("absolute encoders on", ", ".join(found.encoders))]
             print_table(out, Table(f"calibration of {s.model.name}", ("quantity", "found"), rows))
         if bench:
             progress(0.0, "timing the estimators")
             numbers["times"] = estimators.estimation_times(s, feet)
-            rows = list(tables.times(numbers["times"]).items())
+            rows = list(shown.times_found(numbers["times"]).items())
             print_table(out, Table(f"time of the estimators of {s.model.name}", ("one state from Python", "us"), rows, (1,)))
         if swing:
             moved = swinging.lateral_swing(s, file, feet, sway=sway, progress=progress)
-            drawn, shown = np.array([figures.bones(s.model, q) for q in moved.extremes]), moved.subsample(20)
-            pictures |= {f"swing_{what}": draw for what, draw in tables.swing_pictures(shown, drawn).items()}
+            drawn, thinned = np.array([shown.bones(s.model, q) for q in moved.extremes]), moved.subsample(20)
+            pictures |= {f"swing_{what}": draw for what, draw in shown.swing_pictures(thinned, drawn).items()}
             lines, settings, heads = swinging.lines(moved), swinging.settings(moved), swinging.COLUMNS
-            numbers["swing"] = {"lines": lines, "settings": settings, "swing": shown}
+            numbers["swing"] = {"lines": lines, "settings": settings, "swing": thinned}
             title = f"lateral swing of {moved.robot}: contact wrenches against MuJoCo's contacts"
             print_table(out, Table(title, heads, [x.cells for x in lines], range(1, len(heads))))
             out.print(name(settings, "", 2000), soft_wrap=True)
