@@ -185,8 +185,10 @@ def times(st: Stance, count: int) -> tuple[Timing, ...]:
                     cycles[method].append(cycle(st.problem, q[k], v[k], way))
         for method, every in cycles.items():
             kept = every[-count:]
-            worst = max(base_residual(st.problem, *x) for x in zip(q, v, kept))
-            found.append(_timing(st, method, way.name, kept, worst))
+            terms, dynamics, first, second = (1e6 * fmean(c.seconds[k] for c in kept) for k in range(4))
+            found.append(Timing(st.support, st.problem.model.nv - 6, method, way.name, count, terms + dynamics + first + second,
+                1e6 * max(c.total for c in kept), terms, dynamics, first, second, fmean(c.programs for c in kept),
+                sum(c.again for c in kept), max(base_residual(st.problem, *x) for x in zip(q, v, kept))))  # fmt: skip
     return tuple(found)
 
 
@@ -214,13 +216,6 @@ def base_residual(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, cycle
     left = ff.inverse_dynamics(model, q, v, cycle.a) - problem.constraints.jacobian(q).T @ cycle.F
     weight = model.mass * float(np.linalg.norm(model.gravity))
     return float(np.abs(left[base_coordinates(model)]).max() / weight)
-
-
-def _timing(st: Stance, method: str, way: str, cycles: list[Cycle], base: float) -> Timing:
-    terms, dynamics, first, second = (1e6 * fmean(c.seconds[k] for c in cycles) for k in range(4))
-    return Timing(st.support, st.problem.model.nv - 6, method, way, len(cycles), terms + dynamics + first + second,
-        1e6 * max(c.total for c in cycles), terms, dynamics, first, second, fmean(c.programs for c in cycles),
-        sum(c.again for c in cycles), base)  # fmt: skip
 
 
 TOLERANCES = (1e-3, 1e-4)  # absolute and relative; the first is OSQP's default
