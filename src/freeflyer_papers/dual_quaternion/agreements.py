@@ -45,15 +45,13 @@ def _remark(robots: str, model: ff.Model) -> Remark:
 
 
 def _agreement(robots: str, model: ff.Model) -> Agreement:
-    x = random_states(model, STATES, 2)
-    expected = ff.inverse_dynamics(model, x.q, x.v, x.a)
-    printed = np.array([inverse_dynamics_as_printed(model, *state) for state in zip(x.q, x.v, x.a)])
-    armature = model.armature * x.a  # which the printed recursion leaves out
-    rest = np.array([ff.formulations.inverse_dynamics(model, *state, by="gauss") for state in zip(x.q, x.v, x.a)])
-    by_appell = ff.formulations.inverse_dynamics(model, x.q, x.v, x.a, by="gibbs_appell")
-    return Agreement(robots, STATES, _distance(ff.formulations.inverse_dynamics(model, x.q, x.v, x.a, by="dual_quaternion"),
-        expected), _distance(printed + armature, expected), _distance(rest, expected), _distance(by_appell, expected),
-        _distance(ff.formulations.inverse_dynamics(model, x.q, x.v, x.a, by="kane"), expected), _skew(model, x.q, x.v))  # fmt: skip
+    x, compute = random_states(model, STATES, 2), ff.formulations.inverse_dynamics
+    states, expected = (x.q, x.v, x.a), ff.inverse_dynamics(model, x.q, x.v, x.a)
+    printed = np.array([inverse_dynamics_as_printed(model, *state) for state in zip(*states)])
+    by_gauss = np.array([compute(model, *state, by="gauss") for state in zip(*states)])
+    found = (compute(model, *states, by="dual_quaternion"), printed + model.armature * x.a,  # which the recursion leaves out
+        by_gauss, compute(model, *states, by="gibbs_appell"), compute(model, *states, by="kane"))  # fmt: skip
+    return Agreement(robots, STATES, *(_distance(tau, expected) for tau in found), _skew(model, x.q, x.v))
 
 
 def _distance(found: np.ndarray, expected: np.ndarray) -> float:

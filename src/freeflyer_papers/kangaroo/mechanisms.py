@@ -41,7 +41,8 @@ def compute_mechanisms(robot: Kangaroo, progress: Progress) -> Mechanisms:
     """The tables' numbers for the left leg."""
     progress(0.0, "Table II: counting sub-mechanisms, driving motors around their strokes")
     leg, names = linkages.extract_limb(robot.model, robot.left.sole), robot.left
-    limits = _limits(leg, robot)
+    joints = {"hip yaw": (names.yaw,), "hip roll-pitch": (names.roll, names.pitch), "knee": (names.knee,),
+        "ankle": (names.ankle_roll, names.ankle_pitch)}  # fmt: skip
     parts = linkages.mechanisms(leg).parts
     made = []
     for name, motors in names.groups.items():
@@ -49,10 +50,10 @@ def compute_mechanisms(robot: Kangaroo, progress: Progress) -> Mechanisms:
         if part is None:
             raise ff.InputError(f"no sub-mechanism of {leg.name!r} has the motors {', '.join(motors)}: found "
                 f"{'; '.join(m.name for m in parts)}", motors=motors)
-        joints, degrees = limits[name]
         stroke = float(part.strokes[0, 0]), float(part.strokes[0, 1])
         pins = _pins(leg, [loop for loop in leg.loops if loop.name in part.loops])
-        made.append(Mechanism(name, len(part.strokes), part.passive, pins, part.constraints, stroke, joints, degrees))
+        made.append(Mechanism(name, len(part.strokes), part.passive, pins, part.constraints, stroke, joints[name],
+            _limits(leg, motors, joints[name])))  # fmt: skip
     whole = linkages.mechanisms(robot.model)
     counts = [len(m.strokes) for m in whole.parts]
     by_freedom = {n: counts.count(n) for n in sorted(set(counts))}
@@ -80,19 +81,15 @@ def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
     return len(found)
 
 
-def _limits(leg: ff.Model, robot: Kangaroo) -> dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]]:
-    names = robot.left
-    out: dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]] = {}
-    for name, motor, joint in (("hip yaw", names.yaw_motor, names.yaw), ("knee", names.length_motor, names.knee)):
-        info = leg.joint(motor)
-        ends = float(leg.position_lower[info.iv]), float(leg.position_upper[info.iv])
-        y = linkages.follow(leg, motor, np.linspace(*ends, 9)).joint(leg, joint)
-        out[name] = (joint,), ((math.degrees(min(y)), math.degrees(max(y))),)
-    for name, motors, joints in (("hip roll-pitch", names.hip_motors, (names.roll, names.pitch)),
-                                 ("ankle", names.ankle_motors, (names.ankle_roll, names.ankle_pitch))):  # fmt: skip
+def _limits(leg: ff.Model, motors: tuple[str, ...], joints: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
+    """Ranges of the joints over the strokes of one or two motors, deg."""
+    if len(motors) > 1:
         extent = np.degrees(linkages.reachable_set(leg, motors, joints, points=32).extent)
-        out[name] = joints, tuple((float(a), float(b)) for a, b in extent)
-    return out
+        return tuple((float(a), float(b)) for a, b in extent)
+    k = leg.joint(motors[0]).iv
+    stroke = np.linspace(float(leg.position_lower[k]), float(leg.position_upper[k]), 9)
+    y = linkages.follow(leg, motors[0], stroke).joint(leg, joints[0])
+    return ((math.degrees(min(y)), math.degrees(max(y))),)
 
 
 def tables_mechanisms(result: Mechanisms) -> list[Table]:

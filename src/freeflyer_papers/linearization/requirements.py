@@ -27,10 +27,8 @@ MOTIONS = 8  # random motions of the base
 
 def pitch_sweep(model: ff.Model, state: State) -> R.Sweep:
     """The error at base attitudes of any pitch, and how roll, pitch and yaw fare there."""
-    errors, conditions = [], []
-    for pitch in PITCHES:
-        errors.append(_inverse_error(model, _pitch(state.q, pitch), state.v, state.a))
-        conditions.append(np.linalg.cond(body_rates(np.array([ROLL, pitch, 0.0]))))
+    errors = [_inverse_error(model, _pitch(state.q, pitch), state.v, state.a) for pitch in PITCHES]
+    conditions = [np.linalg.cond(body_rates(np.array([ROLL, pitch, 0.0]))) for pitch in PITCHES]
     return R.Sweep(PITCHES, np.array(errors), np.array(conditions))
 
 
@@ -137,7 +135,16 @@ def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approac
         ("finite differences of roll, pitch, yaw", angle_differences, differences))
     attitudes = [_pitch(state.q, pitch) for pitch in PITCHES]
     exact = [by_complex_steps("rnea", model, q, state.v, state.a)[:2] for q in attitudes]
-    return tuple(_judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made)
+    found = []
+    for name, derivatives, operations in made:
+        errors, base = [], []
+        for q, truth in zip(attitudes, exact, strict=True):
+            pairs = list(zip(derivatives(model, q, state.v, state.a), truth))
+            errors.append(max(distance(mine, theirs) for mine, theirs in pairs))
+            base.append(max(distance(mine[:6], theirs[:6]) for mine, theirs in pairs))
+        found.append(R.Approach(name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)),
+            operations=operations / counts.entries))  # fmt: skip
+    return tuple(found)
 
 
 def geometric_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[np.ndarray]:
@@ -159,17 +166,6 @@ def angle_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarr
     except np.linalg.LinAlgError:  # a right angle of pitch, to the last digit
         by_q[:, 3:6] = np.inf
     return [by_q, by_v]
-
-
-def _judge(name: str, derivatives: Derivatives, model: ff.Model, state: State, attitudes: list[np.ndarray],
-            exact: list[tuple[np.ndarray, ...]], per_entry: float) -> R.Approach:  # fmt: skip
-    errors, base = [], []
-    for q, truth in zip(attitudes, exact, strict=True):
-        pairs = list(zip(derivatives(model, q, state.v, state.a), truth))
-        errors.append(max(distance(mine, theirs) for mine, theirs in pairs))
-        base.append(max(distance(mine[:6], theirs[:6]) for mine, theirs in pairs))
-    return R.Approach(name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)),
-        operations=per_entry)  # fmt: skip
 
 
 def _pitch(q: np.ndarray, pitch: float) -> np.ndarray:
