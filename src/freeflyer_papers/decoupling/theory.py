@@ -53,10 +53,8 @@ def _statements(r: TheoryResult) -> Table:
 
 
 def _flights(r: TheoryResult) -> Table:
-    rows = []
-    for f in r.flights:
-        verdict = "holds" if f.conserved == (f.change < regulation.BOUND) else "FAILS"
-        rows.append((f.robot, f.frame, "yes" if f.conserved else "no", f"{f.change:.1e}", verdict))
+    rows = [(f.robot, f.frame, "yes" if f.conserved else "no", f"{f.change:.1e}",
+        "holds" if f.conserved == (f.change < regulation.BOUND) else "FAILS") for f in r.flights]  # fmt: skip
     columns = ("robot", "frame c", "(3.60) fulfilled", "largest change of h_c / |h_c|", "")
     return Table(f"(3.60)-(3.62): momentum in {regulation.FLIGHT_DURATION:g} s of free flight, joints driven", columns, rows,
         (3,), "Where the condition is fulfilled the momentum stays, elsewhere it does not.")  # fmt: skip

@@ -51,8 +51,8 @@ def _agreement(robots: str, model: ff.Model) -> Agreement:
     by_gauss = np.array([compute(model, *state, by="gauss") for state in zip(*states)])
     found = (compute(model, *states, by="dual_quaternion"), printed + model.armature * x.a,  # which the recursion leaves out
         by_gauss, compute(model, *states, by="gibbs_appell"), compute(model, *states, by="kane"))  # fmt: skip
-    distances = [_distance(tau, expected) for tau in found]
-    return Agreement(robots, STATES, *distances, skew=_skew(model, x.q, x.v))
+    by_pairs, as_printed, gauss, appell, kane = (_distance(tau, expected) for tau in found)
+    return Agreement(robots, STATES, by_pairs, as_printed, gauss, appell, kane, _skew(model, x.q, x.v))
 
 
 def _distance(found: np.ndarray, expected: np.ndarray) -> float:

@@ -147,10 +147,8 @@ def tables(results: tuple[Result, ...]) -> list[Table]:
 def _programs(results: tuple[Result, ...]) -> Table:
     rows: list[tuple[str, ...]] = [("paper", "three-step", "82", "24 (8 points)", "6", "64", "24", "40", "-", "-"),
         ("", "full", "18", "24 (8 points)", "6", "0", "24", "40", "-", "-")]  # fmt: skip
-    for r in results:
-        for k, word in enumerate(FORMULATIONS):
-            whole, terms = r.times[word]
-            rows.append(("" if k else r.robot, word, *map(str, r.sizes[word]), f"{whole:.0f}", f"{terms:.0f}"))
+    rows += [("" if k else r.robot, word, *map(str, r.sizes[word]), *(f"{x:.0f}" for x in r.times[word]))
+        for r in results for k, word in enumerate(FORMULATIONS)]  # fmt: skip
     columns = ("robot", "form", "accelerations", "contact forces", "rows: base (26a)", "loops (25c)", "contacts (25b)", "cones",
                "solve us", "terms and rows alone us")  # fmt: skip
     return Table("section III-B: the program of the first step, and the time from state to torques", columns, rows, range(2, 10),

@@ -28,23 +28,17 @@ def tables(r: ReducedResult) -> tuple[Table, ...]:
 def _counts(r: ReducedResult) -> Table:
     by = {(c.support, c.program, c.rows): c for c in r.counts}
     rows = []
-    for c in r.counts:
-        if c.support != "double":
-            continue
+    for c in [c for c in r.counts if c.support == "double"]:
         other = by["single", c.program, c.rows]
         kind = "" if c.rows == VARIABLES else "equations" if c.equations else "inequalities"
-        rows.append((c.program, c.rows, kind, _level(c.paper_level), _level(c.level), c.formula, str(c.paper), str(c.ours),
-            str(other.paper), str(other.ours)))  # fmt: skip
+        levels = [str(level or "") for level in (c.paper_level, c.level)]
+        rows.append((c.program, c.rows, kind, *levels, c.formula, *map(str, (c.paper, c.ours, other.paper, other.ours))))
     columns = ("program", "rows", "", "level: paper", "ours", "paper", "double: paper", "ours", "single: paper", "ours")
     return Table(f"Tables 1 and 2: rows counted in the programs that are solved, {r.robot}", columns, rows, range(3, 10),
         "Two-sided limits count twice. Cones: ours are the 16 exact facets of a rectangular sole with four edges of friction in "
         "each corner, the paper takes 10 rows. m is n_r of Table 2, the joints of the constraint chain and 6; the six centroidal "
         "coordinates have no motors and no limits, so ours are fewer. "
         "In LQP 2 limits come before the centroidal accelerations, what they take from them returns to LQP 1.")  # fmt: skip
-
-
-def _level(k: int) -> str:
-    return str(k) if k else ""
 
 
 def _times(r: ReducedResult) -> Table:

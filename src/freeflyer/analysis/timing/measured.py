@@ -55,11 +55,7 @@ class Bench:
 
     def tables(self) -> list[Table]:
         """A table for whatever was measured."""
-        tables = []
-        for robot in self.robots:
-            tables.append(robot_table(robot))
-            if robot.closed is not None:
-                tables.append(robot_table(robot.closed))
+        tables = [robot_table(x) for robot in self.robots for x in (robot, robot.closed) if x is not None]
         tables += [batches_table(name, self.batches) for name in dict.fromkeys(p.robot for p in self.batches)]
         tables += [scaling_table(self.scaling)] if self.scaling else []
         tables += [steps_table(self.steps)] if self.steps else []
@@ -140,8 +136,7 @@ def robot_table(r: R.RobotTimings) -> Table:
     columns += ["own code: call", "gain", "batch", "gain"] if special else []
     rows = []
     for t in r.rows:
-        row = [t.algorithm, us(t.call), us(t.call_out), us(t.batch), us(t.batch_fresh), us(t.batch_threads)]
-        row += [times(t.ratio_threads)]
+        row = [t.algorithm, *map(us, (t.call, t.call_out, t.batch, t.batch_fresh, t.batch_threads)), times(t.ratio_threads)]
         if special:
             row += [us(t.special_call), times(t.gain_call), us(t.special_batch), times(t.gain_batch)]
         rows.append(row)
