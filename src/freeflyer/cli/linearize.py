@@ -10,7 +10,6 @@ import typer
 
 import freeflyer as ff
 from freeflyer.cli import options as opt
-from freeflyer.cli.options import option
 from freeflyer.cli.output import draw_all, name, output, table, write_json
 from freeflyer.errors import unknown_name
 from freeflyer.text import number, visible
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 
 MOST_MODES = 24  # rows of the table
 
-AtOption = Annotated[Path | None, option("--at", metavar="FILE.yaml",
+AtOption = Annotated[Path | None, opt.option("--at", metavar="FILE.yaml",
     help="Where joints stand, as in 'knee: 0.4'.", show_default="neutral")]  # fmt: skip
-ThrusterOption = Annotated[list[str] | None, option("--thruster", metavar="FRAME",
+ThrusterOption = Annotated[list[str] | None, opt.option("--thruster", metavar="FRAME",
     help="A thruster along the frame's z axis, as in 'nozzle_*'; may be repeated.")]  # fmt: skip
-WrenchOption = Annotated[list[str] | None, option("--wrench", metavar="FRAME",
+WrenchOption = Annotated[list[str] | None, opt.option("--wrench", metavar="FRAME",
     help="Force and torque on a frame as inputs; may be repeated.")]  # fmt: skip
 
 

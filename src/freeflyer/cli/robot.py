@@ -11,7 +11,6 @@ import typer
 
 import freeflyer as ff
 from freeflyer.cli import options as opt
-from freeflyer.cli.options import option
 from freeflyer.cli.output import COLOURS, draw_all, name, output, printed, status, table, warnings_on, write_json
 from freeflyer.errors import InputError
 from freeflyer.text import count, number, visible
@@ -173,8 +172,8 @@ LibraryOption = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER",
 CpuOption = Annotated[str, typer.Option("--cpu", metavar="CPU",
     help="The CPU to compile for: native, x86-64-v3, aarch64, aarch64:cortex-a72, ...")]  # fmt: skip
 BatchOption = Annotated[bool, typer.Option("--batch", help="Functions of many states at a time, too.")]
-PrefixOption = Annotated[str | None, option("--prefix", metavar="NAME", help="Beginning of C names.", show_default="the robot's")]
-ControllerOption = Annotated[Path | None, option("--controller", metavar="FILE",
+PrefixOption = Annotated[str | None, opt.option("--prefix", metavar="NAME", help="Prefix of C names.", show_default="the robot's")]
+ControllerOption = Annotated[Path | None, opt.option("--controller", metavar="FILE",
     help="Export the whole-body controller of a YAML file (tasks, contacts, limits), at the robot's stance.")]  # fmt: skip
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files in a FOLDER that is not empty.")]
 SpecializeOption = Annotated[bool, typer.Option("--specialize",

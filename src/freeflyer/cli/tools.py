@@ -11,7 +11,6 @@ import typer
 
 import freeflyer as ff
 from freeflyer.cli import options as opt
-from freeflyer.cli.options import option
 from freeflyer.cli.output import console, output, print_table, status, table, write_json
 from freeflyer.errors import FileError, InputError
 from freeflyer.files import check_target
@@ -30,7 +29,7 @@ RobotsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ROBOT ...]
     help="Robots to time; the usual ones if none is named.", show_default=False)]  # fmt: skip
 PartsOption = Annotated[list[Part] | None, typer.Option("--part", help="Only this table; may be repeated.",
     show_default="all without ROBOT, else robots")]  # fmt: skip
-PlotOption = Annotated[Path | None, option("--plot", metavar="FILE.png", help="Draw times and scaling.")]
+PlotOption = Annotated[Path | None, opt.option("--plot", metavar="FILE.png", help="Draw times and scaling.")]
 BatchOption = Annotated[int, typer.Option("--batch", min=8, help="States in a batch.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Threads of the second batch run.")]
 BlocksOption = Annotated[int, typer.Option("--blocks", min=3, help="Blocks of calls whose median counts.")]

@@ -12,7 +12,6 @@ from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 from freeflyer_papers.decoupling import propositions, regulation
-from freeflyer_papers.decoupling.regulation import MOVES
 
 
 class TheoryResult(namedtuple("TheoryResult", "statements flights frames paths times runs")):
@@ -104,7 +103,7 @@ SMALLEST = 1e-17
 def pictures(result: TheoryResult) -> dict[str, Any]:
     """Figures by name."""
     made = {"free_flight": flight(result), "com_frame_angle": angles(result)}
-    return made | {f"regulated_{name}": regulated(result, name) for name in MOVES}
+    return made | {f"regulated_{name}": regulated(result, name) for name in regulation.MOVES}
 
 
 def flight(r: TheoryResult) -> Any:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer import linkages
 from freeflyer.linkages.limits import ReachableSet, Singularity
 from freeflyer.progress import Progress
 from freeflyer.robots.kangaroo import sub_mechanisms
@@ -40,10 +39,10 @@ class Mechanisms(namedtuple("Mechanisms", "robot mechanisms passive_in_a_leg by_
 def compute_mechanisms(robot: Kangaroo, progress: Progress) -> Mechanisms:
     """The tables' numbers for the left leg."""
     progress(0.0, "Table II: counting sub-mechanisms, driving motors around their strokes")
-    leg, names = linkages.extract_limb(robot.model, robot.left.sole), robot.left
+    leg, names = ff.linkages.extract_limb(robot.model, robot.left.sole), robot.left
     joints = {"hip yaw": (names.yaw,), "hip roll-pitch": (names.roll, names.pitch), "knee": (names.knee,),
         "ankle": (names.ankle_roll, names.ankle_pitch)}  # fmt: skip
-    parts = linkages.mechanisms(leg).parts
+    parts = ff.linkages.mechanisms(leg).parts
     made = []
     for name, motors in names.groups.items():
         part = next((m for m in parts if set(m.actuated) == set(motors)), None)
@@ -54,7 +53,7 @@ def compute_mechanisms(robot: Kangaroo, progress: Progress) -> Mechanisms:
         pins = _pins(leg, [loop for loop in leg.loops if loop.name in part.loops])
         made.append(Mechanism(name, len(part.strokes), part.passive, pins, part.constraints, stroke, joints[name],
             _limits(leg, motors, joints[name])))  # fmt: skip
-    whole = linkages.mechanisms(robot.model)
+    whole = ff.linkages.mechanisms(robot.model)
     counts = [len(m.strokes) for m in whole.parts]
     by_freedom = {n: counts.count(n) for n in sorted(set(counts))}
     return Mechanisms(robot.source, tuple(made), sum(m.passive for m in made), by_freedom, whole.motors)
@@ -69,7 +68,7 @@ def letters(kind: str) -> int:
 
 def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
     """How many joints were opened: loops between the same two links, or at one place of one link, make one pin."""
-    q = linkages.partition(leg).q
+    q = ff.linkages.partition(leg).q
     link = {x.name: x.link for x in leg.description.sites}
     found: list[tuple[set[str], np.ndarray]] = []
     for loop in loops:
@@ -84,11 +83,11 @@ def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
 def _limits(leg: ff.Model, motors: tuple[str, ...], joints: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
     """Ranges of the joints over the strokes of one or two motors, deg."""
     if len(motors) > 1:
-        extent = np.degrees(linkages.reachable_set(leg, motors, joints, points=32).extent)
+        extent = np.degrees(ff.linkages.reachable_set(leg, motors, joints, points=32).extent)
         return tuple((float(a), float(b)) for a, b in extent)
     k = leg.joint(motors[0]).iv
     stroke = np.linspace(float(leg.position_lower[k]), float(leg.position_upper[k]), 9)
-    y = linkages.follow(leg, motors[0], stroke).joint(leg, joints[0])
+    y = ff.linkages.follow(leg, motors[0], stroke).joint(leg, joints[0])
     return ((math.degrees(min(y)), math.degrees(max(y))),)
 
 
@@ -137,11 +136,11 @@ class Regions(namedtuple("Regions", "robot hip ankle places")):
 
 def compute_regions(robot: Kangaroo, progress: Progress) -> Regions:
     """The boundaries of the left hip and ankle, and twelve ways into singularities."""
-    n, leg = robot.left, linkages.extract_limb(robot.model, robot.left.sole)
+    n, leg = robot.left, ff.linkages.extract_limb(robot.model, robot.left.sole)
     progress(0.0, "Fig 7: limits of the hip")
-    hip = linkages.reachable_set(leg, n.hip_motors, (n.roll, n.pitch))
+    hip = ff.linkages.reachable_set(leg, n.hip_motors, (n.roll, n.pitch))
     progress(0.0, "Fig 11: limits of the ankle")
-    ankle = linkages.reachable_set(leg, n.ankle_motors, (n.ankle_roll, n.ankle_pitch))
+    ankle = ff.linkages.reachable_set(leg, n.ankle_motors, (n.ankle_roll, n.ankle_pitch))
     progress(0.0, "singularities of section IV")
     (h1, h2), (a1, a2) = n.hip_motors, n.ankle_motors
     ways = (
@@ -153,7 +152,7 @@ def compute_regions(robot: Kangaroo, progress: Progress) -> Regions:
         ("ankle", "one +", "0.027", {a1: 1.0}), ("ankle", "one -", "-0.035", {a1: -1.0}),
         ("ankle", "both +", "", {a1: 1.0, a2: 1.0}), ("ankle", "both -", "", {a1: -1.0, a2: -1.0}),
         ("ankle", "one against the other", "slightly beyond +-0.02", {a1: 1.0, a2: -1.0}))  # fmt: skip
-    places = [Place(m, motion, paper, linkages.first_singularity(leg, d, 2.0 * SEARCHED)) for m, motion, paper, d in ways]
+    places = [Place(m, motion, paper, ff.linkages.first_singularity(leg, d, 2.0 * SEARCHED)) for m, motion, paper, d in ways]
     return Regions(robot.source, hip, ankle, tuple(places))
 
 

@@ -16,7 +16,6 @@ import freeflyer as ff
 from freeflyer.kernels.model import layout as L
 from freeflyer.model import one_row
 from freeflyer.spatial import dual_quaternion as D, quaternion
-from freeflyer.spatial.dual_quaternion import check_unit
 
 Array = np.ndarray
 _CONJUGATE = np.array([-1, -1, -1, 1, -1, -1, -1, 1])
@@ -168,7 +167,7 @@ def _check(bodies: Iterable[Body]) -> None:
             if x.shape != (8,):
                 raise ff.InputError(f"{name} of body {i} has shape {x.shape}, expected a dual quaternion (8,)")
             if x.dtype.kind == "f" and name.startswith("x_"):
-                check_unit(x, f"{name} of body {i}")
+                D.check_unit(x, f"{name} of body {i}")
             elif x.dtype.kind == "f":
                 D.to_vec6(x)
 

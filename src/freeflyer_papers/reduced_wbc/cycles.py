@@ -23,7 +23,6 @@ from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.scenario import Following, Stance as Standing
 from freeflyer.optimization import hierarchy
-from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program
 from freeflyer.progress import Progress
 from freeflyer.tolerances import CONTROL_TOLERANCE
@@ -40,7 +39,7 @@ class Way(namedtuple("Way", "name solver")):
         return program.solve(self.solver), 1 + len(program.levels())
 
 
-WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("WholeBodyProblem.solve, compiled", ACTIVE_SET))
+WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("WholeBodyProblem.solve, compiled", hierarchy.ACTIVE_SET))
 
 
 class Cycle(namedtuple("Cycle", "a F seconds programs again")):
@@ -55,7 +54,7 @@ class Cycle(namedtuple("Cycle", "a F seconds programs again")):
 
 def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way) -> Cycle:
     """All accelerations at once."""
-    if way.solver == ACTIVE_SET:
+    if way.solver == hierarchy.ACTIVE_SET:
         return _compiled(problem, q, v, "full")
     t, n = [clock()], problem.model.nv
     whole = two_programs.conventional_program(problem, q, v)
@@ -67,7 +66,7 @@ def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: W
 
 def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way) -> Cycle:
     """The contacts' chains with the centroidal accelerations of the others, then these; once more if they cannot have those."""
-    if way.solver == ACTIVE_SET:
+    if way.solver == hierarchy.ACTIVE_SET:
         return _compiled(problem, q, v, "reduced")
     t = [clock()]
     whole = two_programs.conventional_program(problem, q, v)
@@ -176,7 +175,7 @@ def times(st: Stance, count: int) -> tuple[Timing, ...]:
     thread's own time, as others may use the machine."""
     q, v = sway(st.problem.constraints, st.q, count)
     found: list[Timing] = []
-    installed = (ACTIVE_SET, *ff.optimization.solvers())
+    installed = (hierarchy.ACTIVE_SET, *ff.optimization.solvers())
     for way in [way for way in WAYS if way.solver in installed]:  # not in turn: after another solver caches are cold
         cycles: dict[str, list[Cycle]] = {method: [] for method in METHODS}
         with no_collection():
