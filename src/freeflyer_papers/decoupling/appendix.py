@@ -16,7 +16,6 @@ import freeflyer as ff
 from freeflyer.dynamics.closed import multiply
 from freeflyer.progress import Progress
 from freeflyer.robots.legged import GRAVITY, HOPPER_SHANK, HOPPER_THIGH, LENGTH, THIGH_TRUNK, revolute_hopper
-from freeflyer.spatial import inertia, se2
 from freeflyer.tables import Table
 from freeflyer_papers import planar
 from freeflyer_papers.decoupling.sample_program import SampleProgram, sample_program
@@ -121,10 +120,11 @@ def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Func
     }, q[None], v[None]).items()}  # fmt: skip
     T = rates(q)
     w, kernels = T @ v, {name: x[0] for name, x in kernel_numbers(model, q[None], v[None]).items()}
-    X = se2.from_position_angle(ours["o"], q[2] + q[3])
+    X = ff.spatial.se2.from_position_angle(ours["o"], q[2] + q[3])
     V = ff.frame_velocity(model, q, w, "shank")
     J = ff.frame_jacobian(model, q, "shank")[[0, 2, 4]] @ T * [[1.0], [1.0], [-1.0]]
-    spatial = sum(inertia.matrix(m, [x, 0.0, 0.0], np.zeros((3, 3))) for m, x in ((THIGH_TRUNK, 0.0), (HOPPER_THIGH, LENGTH / 2.0)))
+    parts = ((THIGH_TRUNK, 0.0), (HOPPER_THIGH, LENGTH / 2.0))
+    spatial = sum(ff.spatial.inertia.matrix(m, [x, 0.0, 0.0], np.zeros((3, 3))) for m, x in parts)
     S = np.eye(6)[[0, 2, 4]] * [[1.0], [1.0], [-1.0]]
     rows: list[tuple[str, str, tuple[Any, Any] | None, str]] = [
         ("rotationmatrix_R_xy(theta_xy)", "planar.rotation_matrix(angle)", (ours["R"], X[:2, :2]), "spatial.se2"),
@@ -132,10 +132,10 @@ def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Func
         ("frameorigin_o_xy(H_xy)", "pose.origin", (ours["o"], kernels["o_i1"]), "frame_pose"),
         ("frameorientaton_R_o_xy(H_xy)", "pose.rotation", (ours["R"], X[:2, :2]), "spatial.se2"),
         ("frameangle_theta_o_xy(H_xy)", "pose.angle; planar.pose_of(H).angle", (ours["angle"], q[2] + q[3]), "q"),
-        ("Adjoint_A_xy(H_xy)", "planar.adjoint(pose)", (ours["A"], se2.adjoint(X)), "spatial.se2.adjoint"),
+        ("Adjoint_A_xy(H_xy)", "planar.adjoint(pose)", (ours["A"], ff.spatial.se2.adjoint(X)), "spatial.se2.adjoint"),
         ("adjoint_a_xy(H_xy)", "planar.twist_adjoint(planar.twist_jacobian(pose, state) * v)",
-         (ours["a"], se2.ad([V[0], V[2], -V[4]])), "frame_velocity"),
-        ("bodyvelocity2adjoint_a_xy(nu_xy)", "planar.twist_adjoint(twist)", (ours["a"], se2.ad([V[0], V[2], -V[4]])),
+         (ours["a"], ff.spatial.se2.ad([V[0], V[2], -V[4]])), "frame_velocity"),
+        ("bodyvelocity2adjoint_a_xy(nu_xy)", "planar.twist_adjoint(twist)", (ours["a"], ff.spatial.se2.ad([V[0], V[2], -V[4]])),
          "spatial.se2.ad"),
         ("Jacobian_Jodot_xy(O_xy, xq_ib)", "symbolic.jacobian(pose.origin, state)",
          (ours["Jo"], ff.frame_jacobian(model, q, "shank", expressed="mixed")[PLANE] @ T), "frame_jacobian"),
@@ -230,7 +230,7 @@ def rates(q: np.ndarray) -> np.ndarray:
 
 
 def rotation(angle: np.ndarray) -> np.ndarray:
-    return se2.from_position_angle(np.zeros(2), angle)[..., :2, :2]
+    return ff.spatial.se2.from_position_angle(np.zeros(2), angle)[..., :2, :2]
 
 
 def kernel_numbers(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:

@@ -237,8 +237,6 @@ def lateral_swing(robot: Model | Sensors, path: str | os.PathLike[str] | None = 
 
 def _compare(s: Sensors, feet: Sequence[ff.contacts.Contact], run: ff.sim.Run, found: ContactHistory, begin: np.ndarray, sway: Sway,
         servos: ff.sim.Servos) -> Swing:  # fmt: skip
-    from freeflyer.linkages.rows import constraint_residual
-
     t, q = run.t[:-1], run.q[:-1]
     contacts = np.stack([express_at(ff.frame_pose(s.model, q, f.frame), run.forces[f.name][:-1], "world") for f in feet], axis=1)
     filtered = {"simulator": low_pass(contacts, RATE, sway.cutoff)} | found.wrenches
@@ -248,7 +246,7 @@ def _compare(s: Sensors, feet: Sequence[ff.contacts.Contact], run: ff.sim.Run, f
     late = round((REST_TIME + RISE_TIME) * RATE)
     sideways = q[late:, 1] - begin[1]
     picked = tuple(late + int(k) for k in (sideways.argmax(), np.abs(sideways).argmin(), sideways.argmin()))
-    gap = np.abs(constraint_residual(s.model, q)[:, s.partition.rows]).max(axis=1)
+    gap = np.abs(ff.linkages.constraint_residual(s.model, q)[:, s.partition.rows]).max(axis=1)
     error = found.q - q
     return Swing(s.model.name, tuple(f.frame for f in feet), sway, servos, s.model.mass * float(np.linalg.norm(s.model.gravity)),
         t, offset_at(t, sway)[0], q[:, :3], filtered, corners, q[list(picked)], picked,

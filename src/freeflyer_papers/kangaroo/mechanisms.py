@@ -12,6 +12,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.linkages.limits import ReachableSet, Singularity
+from freeflyer.plots.style import BLUE, new_figure
 from freeflyer.progress import Progress
 from freeflyer.robots.kangaroo import sub_mechanisms
 from freeflyer.tables import Table
@@ -193,8 +194,6 @@ def pictures_regions(result: Regions) -> dict[str, Any]:
 
 
 def _draw(region: ReachableSet, name: str) -> Any:
-    from freeflyer.plots.style import BLUE, new_figure
-
     figure, axes = new_figure(4.6, 4.2)
     around = np.degrees(np.vstack([region.joint_positions, region.joint_positions[:1]]))
     axes.plot(*around.T, color=BLUE, lw=1.8, label="through the linkage")

@@ -17,7 +17,8 @@ from time import perf_counter
 
 import numpy as np
 
-from freeflyer.dynamics import get_threads, set_threads
+from freeflyer import robots
+from freeflyer.dynamics import get_threads, gravity_forces, set_threads
 
 
 class Machine(namedtuple("Machine", "cpu cores architecture system python versions")):
@@ -133,9 +134,6 @@ def block(call: Call, count: int) -> float:
 
 def floor() -> tuple[float, float]:
     """Microseconds a call of the smallest function on a robot of one joint, and of an empty Python function."""
-    from freeflyer import robots
-    from freeflyer.dynamics.equations import gravity_forces
-
     model = robots.chain(1)
     q = model.neutral
     smallest, empty = time_interleaved([lambda: gravity_forces(model, q), lambda: None], 15, 4e-3)
