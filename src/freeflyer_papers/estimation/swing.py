@@ -202,14 +202,6 @@ def check_sway(sway: Sway, servos: ff.sim.Servos) -> None:
         raise ff.InputError(f"dt must divide the estimators' sample of {1 / RATE:g} s, got {servos.dt!r}")
 
 
-def simulate_sensors(s: Sensors, positions: np.ndarray, forces: np.ndarray, sway: Sway) -> tuple[np.ndarray, ...]:
-    """(positions, rates, forces) of the motors (n, m) as sensors show them; forces in the order of `model.actuated`."""
-    rng = np.random.default_rng(sway.seed)
-    shown, rates = readings(positions, np.gradient(positions, 1.0 / RATE, axis=0), sway.encoder, 1.0 / RATE, rng)
-    measured = forces + sway.force_noise * rng.standard_normal(forces.shape)
-    return shown, rates, measured[:, [s.names.index(name) for name in s.model.actuated]]
-
-
 @public
 def lateral_swing(robot: Model | Sensors, path: str | os.PathLike[str] | None = None,
         feet: Sequence[ff.contacts.Contact] | None = None, *, sway: Sway | None = None, servos: ff.sim.Servos | None = None,
@@ -228,8 +220,10 @@ def lateral_swing(robot: Model | Sensors, path: str | os.PathLike[str] | None = 
     begin = way.start
     simulator = plant(s.model, path, soles, s.names, np.vstack([begin, way.q]), servos)
     run = simulate(s, simulator, way, sway, servos, part_of(progress, "swinging in MuJoCo"))
-    motors = simulator.motor_coordinates
-    positions, rates, forces = simulate_sensors(s, run.q[:-1, s.positions], run.tau[:-1, motors], sway)
+    rng, positions, forces = np.random.default_rng(sway.seed), run.q[:-1, s.positions], run.tau[:-1, simulator.motor_coordinates]
+    positions, rates = readings(positions, np.gradient(positions, 1.0 / RATE, axis=0), sway.encoder, 1.0 / RATE, rng)
+    forces = forces + sway.force_noise * rng.standard_normal(forces.shape)
+    forces = forces[:, [s.names.index(name) for name in s.model.actuated]]
     found = contact_history(s, run.t[:-1], positions, forces, soles, rates=rates, start=begin, cutoff=sway.cutoff,
         alpha=sway.alpha, progress=progress)  # fmt: skip
     return _compare(s, soles, run, found, begin, sway, servos)

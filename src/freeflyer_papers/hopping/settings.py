@@ -66,9 +66,7 @@ class HopSettings:
 
     def __post_init__(self) -> None:
         choice("controller", self.controller, CONTROLLERS)
-        for f in fields(self):
-            if f.name == "controller":
-                continue
+        for f in fields(self)[1:]:  # numbers
             value = getattr(self, f.name)
             numbers = finite_array(f.name, value)
             pair = f.name.startswith("floor_")
