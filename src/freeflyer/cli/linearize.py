@@ -97,10 +97,8 @@ def _show(out: Any, r: LinearStudy) -> None:
 
 
 def _modes(r: LinearStudy) -> Any:
-    def row(m: Any) -> tuple[str, ...]:
-        return (number(m.real), number(m.imaginary), str(m.count), m.behaviour, number(m.time, 3), number(m.period, 3), m.motion)
-
-    rows = [row(m) for m in r.modes[:MOST_MODES]]
+    rows = [(number(m.real), number(m.imaginary), str(m.count), m.behaviour, number(m.time, 3), number(m.period, 3), m.motion)
+        for m in r.modes[:MOST_MODES]]  # fmt: skip
     if len(r.modes) > MOST_MODES:
         rows.append(("", "", "", f"... and {len(r.modes) - MOST_MODES} more modes", "", "", ""))
     columns = ("real 1/s", "imaginary", "count", "behaviour", "time s", "period s", "motion")
