@@ -57,11 +57,8 @@ def counts() -> tuple[Count, ...]:
 
 def straight(model: ff.Model) -> set[int]:
     """Parameters of a serial arm that are known: no link branches, so that no joint has an azimuth."""
-    known: set[int] = set()
-    for i in range(int(model.topology[L.N_BODIES]) + 1):
-        at = L.BODIES + L.BODY_FLOATS * i + L.ROTATION
-        known |= {at, at + 3} if model.parameters[at + 3] == 0.0 else set()
-    return known
+    turns = [L.BODIES + L.BODY_FLOATS * i + L.ROTATION for i in range(int(model.topology[L.N_BODIES]) + 1)]
+    return {at + k for at in turns if model.parameters[at + 3] == 0.0 for k in (0, 3)}
 
 
 def units(model: ff.Model) -> set[int]:

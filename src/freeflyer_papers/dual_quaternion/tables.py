@@ -94,9 +94,7 @@ def _times(r: DualQuaternionResult) -> Table:
 
 
 PAPER = {  # Table 2: least, mean, standard deviation, largest; the paper has N/A elsewhere
-    (SERIAL, "dqGP"): ("0.9044", "0.9893", "0.0182", "0.9993"),
-    (SERIAL, "dqNE"): ("0.9044", "0.9893", "0.0182", "0.9993"),
-    (SERIAL, "classic NE"): ("0.9044", "0.9893", "0.0182", "0.9993"),
+    **dict.fromkeys([(SERIAL, x) for x in ("dqGP", "dqNE", "classic NE")], ("0.9044", "0.9893", "0.0182", "0.9993")),
     (HOLONOMIC, "dqGP"): ("0.9934", "0.9973", "0.0026", "0.9999"),
     (HOLONOMIC, "dqNE"): ("0.9938", "0.9977", "0.0022", "0.9999"),
     (NONHOLONOMIC, "dqGP"): ("0.8860", "0.9839", "0.0368", "0.9999")}  # fmt: skip

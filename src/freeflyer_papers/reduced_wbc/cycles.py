@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
 from statistics import fmean
 from time import thread_time as clock
 from typing import Any
@@ -246,7 +247,15 @@ def solver_times(st: Stance) -> tuple[SolverTiming, ...]:
             with recording() as programs:
                 cycle(st.problem, q[k], v[k], RECORDED)
             recorded[method].append(programs)
-    return tuple([_solver_timing(st, method, tol, states) for tol in TOLERANCES for method, states in recorded.items()])
+    found = []
+    for tolerance, (method, states) in product(TOLERANCES, recorded.items()):
+        infos = [[[solve_by_osqp(p, tolerance).info for _ in range(REPEATS)] for p in programs] for programs in states]
+        counted, setup, solve = (fmean(sum(min(getattr(info, field) for info in repeats) for repeats in programs)
+            for programs in infos) for field in ("iter", "setup_time", "solve_time"))  # fmt: skip
+        found.append(SolverTiming(st.support, st.problem.model.nv - 6, method, tolerance, len(states),
+            fmean(len(programs) for programs in states), counted, 1e6 * setup, 1e6 * solve,
+            sum(repeats[0].status != "solved" for programs in infos for repeats in programs)))  # fmt: skip
+    return tuple(found)
 
 
 @contextmanager
@@ -278,14 +287,3 @@ def solve_by_osqp(p: QuadraticProgram, tolerance: float) -> Any:
     solver.setup(csc_matrix(np.triu(p.H)), p.g, csc_matrix(p.rows()), p.lower, p.upper, eps_abs=tolerance, eps_rel=tolerance,
         max_iter=MOST_ITERATIONS, verbose=False)  # fmt: skip
     return solver.solve(raise_error=False)
-
-
-def _solver_timing(st: Stance, method: str, tolerance: float, states: list[list[QuadraticProgram]]) -> SolverTiming:
-    found = [[[solve_by_osqp(p, tolerance).info for _ in range(REPEATS)] for p in programs] for programs in states]
-
-    def mean(field: str) -> float:
-        return fmean(sum(min(getattr(info, field) for info in repeats) for repeats in programs) for programs in found)
-
-    return SolverTiming(st.support, st.problem.model.nv - 6, method, tolerance, len(states),
-        fmean(len(programs) for programs in states), mean("iter"), 1e6 * mean("setup_time"), 1e6 * mean("solve_time"),
-        sum(repeats[0].status != "solved" for programs in found for repeats in programs))  # fmt: skip
