@@ -6,7 +6,6 @@ from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def compute(robot: Kangaroo, progress: Progress) -> tuple[Result, ...]:
 def inverse_dynamics(robot: Kangaroo) -> Result:
     """Both forms at each leg length, at rest and in motion, for random accelerations of the base; and how long they take."""
     closed, rng = ff.close_loops(robot.model), np.random.default_rng(SEED)
-    states = [_state(robot, length, moving, rng) for length, moving in product(LENGTHS, (0.0, 1.0))]
+    states = [_state(robot, length, moving, rng) for length in LENGTHS for moving in (0.0, 1.0)]
     solved = [[problem.solve(q, u, formulation=word, weighted=True) for word in FORMULATIONS] for problem, q, u in states]
     errors = [_errors(robot, q, u, both) for (_, q, u), both in zip(states, solved)]
     weight, rest = closed.mass * float(np.linalg.norm(closed.gravity)), [both[0] for both in solved[::2]]

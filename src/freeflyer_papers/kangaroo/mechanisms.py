@@ -4,7 +4,6 @@ limits of hip and ankle as regions, and the singularities that section IV names.
 from __future__ import annotations
 
 from collections import namedtuple
-import math
 import re
 from typing import Any
 
@@ -84,12 +83,13 @@ def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
 def _limits(leg: ff.Model, motors: tuple[str, ...], joints: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
     """Ranges of the joints over the strokes of one or two motors, deg."""
     if len(motors) > 1:
-        extent = np.degrees(ff.linkages.reachable_set(leg, motors, joints, points=32).extent)
-        return tuple((float(a), float(b)) for a, b in extent)
-    k = leg.joint(motors[0]).iv
-    stroke = np.linspace(float(leg.position_lower[k]), float(leg.position_upper[k]), 9)
-    y = ff.linkages.follow(leg, motors[0], stroke).joint(leg, joints[0])
-    return ((math.degrees(min(y)), math.degrees(max(y))),)
+        extent = ff.linkages.reachable_set(leg, motors, joints, points=32).extent
+    else:
+        k = leg.joint(motors[0]).iv
+        stroke = np.linspace(float(leg.position_lower[k]), float(leg.position_upper[k]), 9)
+        y = ff.linkages.follow(leg, motors[0], stroke).joint(leg, joints[0])
+        extent = np.array([[y.min(), y.max()]])
+    return tuple((float(a), float(b)) for a, b in np.degrees(extent))
 
 
 def tables_mechanisms(result: Mechanisms) -> list[Table]:
@@ -166,7 +166,7 @@ def tables_regions(result: Regions) -> list[Table]:
             low, high = np.degrees(region.extent[k])
             box = np.degrees(region.box[k])
             rows.append((name, joint, f"{low:.1f} .. {high:.1f}", paper[k], f"{box[0]:.1f} .. {box[1]:.1f}",
-                         f"{region.area * math.degrees(1.0) ** 2:.0f}", f"{region.convexity:.3f}"))  # fmt: skip
+                         f"{region.area * np.degrees(1.0) ** 2:.0f}", f"{region.convexity:.3f}"))  # fmt: skip
     columns = ("", "joint", "reached deg", "paper", "own stop deg", "area deg^2", "area over hull")
     one = Table("limits through the linkage", columns, rows, (2, 3, 4, 5, 6), "Hull 1 means convex, as in the paper.")
     spots = [(p.mechanism, p.motion, p.paper, *_cells(p.found)) for p in result.places]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import product
 from statistics import fmean
 from time import thread_time as clock
 from typing import Any
@@ -248,13 +247,14 @@ def solver_times(st: Stance) -> tuple[SolverTiming, ...]:
                 cycle(st.problem, q[k], v[k], RECORDED)
             recorded[method].append(programs)
     found = []
-    for tolerance, (method, states) in product(TOLERANCES, recorded.items()):
-        infos = [[[solve_by_osqp(p, tolerance).info for _ in range(REPEATS)] for p in programs] for programs in states]
-        counted, setup, solve = (fmean(sum(min(getattr(info, field) for info in repeats) for repeats in programs)
-            for programs in infos) for field in ("iter", "setup_time", "solve_time"))  # fmt: skip
-        found.append(SolverTiming(st.support, st.problem.model.nv - 6, method, tolerance, len(states),
-            fmean(len(programs) for programs in states), counted, 1e6 * setup, 1e6 * solve,
-            sum(repeats[0].status != "solved" for programs in infos for repeats in programs)))  # fmt: skip
+    for tolerance in TOLERANCES:
+        for method, states in recorded.items():
+            infos = [[[solve_by_osqp(p, tolerance).info for _ in range(REPEATS)] for p in programs] for programs in states]
+            counted, setup, solve = (fmean(sum(min(getattr(info, field) for info in repeats) for repeats in programs)
+                for programs in infos) for field in ("iter", "setup_time", "solve_time"))  # fmt: skip
+            found.append(SolverTiming(st.support, st.problem.model.nv - 6, method, tolerance, len(states),
+                fmean(len(programs) for programs in states), counted, 1e6 * setup, 1e6 * solve,
+                sum(repeats[0].status != "solved" for programs in infos for repeats in programs)))  # fmt: skip
     return tuple(found)
 
 
