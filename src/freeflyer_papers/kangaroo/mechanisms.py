@@ -82,12 +82,13 @@ def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
 
 def _limits(leg: ff.Model, motors: tuple[str, ...], joints: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
     """Ranges of the joints over the strokes of one or two motors, deg."""
-    if len(motors) > 1:
+    motor, *others = motors
+    if others:
         extent = ff.linkages.reachable_set(leg, motors, joints, points=32).extent
     else:
-        k = leg.joint(motors[0]).iv
+        k = leg.joint(motor).iv
         stroke = np.linspace(float(leg.position_lower[k]), float(leg.position_upper[k]), 9)
-        y = ff.linkages.follow(leg, motors[0], stroke).joint(leg, joints[0])
+        y = ff.linkages.follow(leg, motor, stroke).joint(leg, joints[0])
         extent = np.array([[y.min(), y.max()]])
     return tuple((float(a), float(b)) for a, b in np.degrees(extent))
 
