@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from freeflyer.errors import unknown_name
+from freeflyer.errors import check_name
 from freeflyer.progress import Progress, no_progress
 from freeflyer.tables import Table
 
@@ -35,10 +35,8 @@ def reproduction(key: str) -> Reproduction:
     Args:
         key: One of `names()`.
     Raises: UnknownNameError for another key, with the known ones."""
-    module = MODULES.get(key) if isinstance(key, str) else None
-    if module is None:
-        raise unknown_name("reproduction", key, names())
-    made: Reproduction = import_module(module).REPRODUCTION
+    check_name("reproduction", key, names())
+    made: Reproduction = import_module(MODULES[key]).REPRODUCTION
     return made
 
 

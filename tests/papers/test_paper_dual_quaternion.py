@@ -75,11 +75,8 @@ def test_remark_4_1_lacks_a_skew_term(result):
         assert max(x.whole, x.skew) < 1e-12
     model, rng = serial_arm(4), fresh()
     q, v = rng.standard_normal((2, 4))
-    bodies, columns = printed._bodies(model, q, v, v)
-    screws = [of_body[0][1] for of_body in columns]
-    terms = agreements.body_terms([b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v,
-                                  [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies])  # fmt: skip
-    A, lacking = agreements.skew_part_as_printed(list(terms))
+    bodies = printed.bodies_of(model, q, np.ones(4), v)
+    A, lacking = agreements.skew_part_as_printed(list(agreements.body_terms(bodies, v)))
     rate = central(lambda h: ff.mass_matrix(model, ff.integrate(model, q, h * v)))
     close(A + lacking, 0.5 * rate - gauss_terms(model, q, v)[1], slope_error(), least=1.0)
     assert np.abs(lacking).max() > 1e-3 * np.abs(A).max()
@@ -122,11 +119,8 @@ def test_counts_by_hand():
 def test_gauss_as_printed(kind):
     model, rng = serial_arm(6, kind), fresh(kind)
     q, v, a = rng.standard_normal((3, 6))
-    bodies, columns = printed._bodies(model, q, v, a)
-    found = agreements.gauss_as_printed([b.x_parent for b in bodies], [b.x_joint for b in bodies],
-                                        [of_body[0][1] for of_body in columns], v, [b.mass for b in bodies],
-                                        [b.inertia[:, :3] for b in bodies], model.gravity)  # fmt: skip
-    for x, y in zip(found, gauss_terms(model, q, v)):
+    bodies = printed.bodies_of(model, q, np.ones(6), a)
+    for x, y in zip(agreements.gauss_as_printed(bodies, v, model.gravity), gauss_terms(model, q, v)):
         close(x, y, rounding(20_000))
 
 

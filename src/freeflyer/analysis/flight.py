@@ -165,9 +165,7 @@ def _floating_base(model: Model, q: np.ndarray) -> JointInfo:
 
 
 def _relative(change: float, size: float) -> float:
-    if change == 0.0:
-        return 0.0
-    return change / size if size > 0.0 else float("inf")
+    return 0.0 if change == 0.0 else change / size if size > 0.0 else float("inf")
 
 
 DURATION = 0.4  # s
@@ -240,16 +238,13 @@ def free_fall(model: Model, *, seed: int = 0) -> FallStudy:
     else:
         q = integrate(model, neutral(model), 0.2 * rng.standard_normal(model.nv))
         v = 0.5 * rng.standard_normal(model.nv)
-    counts = [FEWEST_STEPS * 2**i for i in range(RUNS)]
-    with np.errstate(all="ignore"):
-        return FallStudy(DURATION, tuple(_fall(model, q, v, DURATION, n) for n in counts))
-
-
-def _fall(model: Model, q: np.ndarray, v: np.ndarray, duration: float, steps: int) -> Fall:
-    h = duration / steps
-    run = simulate(model, q, v, dt=h, duration=duration, integrator="rk4")
-    kinetic = kinetic_energy(model, run.q, run.v)
-    energy = kinetic + potential_energy(model, run.q)
-    drift = np.full(steps + 1, np.nan)
-    drift[: len(energy)] = np.abs(energy - energy[0]) / max(float(kinetic.max()), 1e-12)
-    return Fall(h, np.linspace(0.0, duration, steps + 1), drift)
+    runs = []
+    for steps in [FEWEST_STEPS * 2**i for i in range(RUNS)]:
+        with np.errstate(all="ignore"):
+            run = simulate(model, q, v, dt=DURATION / steps, duration=DURATION, integrator="rk4")
+            kinetic = kinetic_energy(model, run.q, run.v)
+            energy = kinetic + potential_energy(model, run.q)
+            drift = np.full(steps + 1, np.nan)
+            drift[: len(energy)] = np.abs(energy - energy[0]) / max(float(kinetic.max()), 1e-12)
+        runs.append(Fall(DURATION / steps, np.linspace(0.0, DURATION, steps + 1), drift))
+    return FallStudy(DURATION, tuple(runs))

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,17 +139,12 @@ def modes_of(model: Model, A: np.ndarray, values: NDArray[np.complex128], vector
         swings = bool(s.imag > edge)
         real = 0.0 if abs(s.real) <= edge else float(s.real)
         size = np.abs(vectors[:n, k]) if np.any(np.abs(vectors[:n, k]) > 1e-12) else np.abs(vectors[n:, k])
-        words = describe_direction(names, size)
-        found.append(Mode(real, float(s.imag) if swings else 0.0, 2 if swings else 1, _behaviour(real, swings), words))
+        change = "grows" if real > 0.0 else "decays" if real < 0.0 else ""
+        behaviour = " and ".join(filter(None, ("swings" * swings, change))) or "stays"
+        found.append(Mode(real, float(s.imag) if swings else 0.0, 1 + swings, behaviour, describe_direction(names, size)))
     if np.any(still):
         found.append(Mode(0.0, 0.0, int(np.sum(still)), "drifts", _drifting(names, A)))
     return tuple(found)
-
-
-def _behaviour(real: float, swings: bool) -> str:
-    verb = "swings" if swings else ""
-    change = "grows" if real > 0.0 else "decays" if real < 0.0 else ""
-    return " and ".join(x for x in (verb, change) if x) or "stays"
 
 
 def _drifting(names: tuple[str, ...], A: np.ndarray) -> str:
@@ -189,29 +183,19 @@ def recovery(regulator: Regulator, pitches: Sequence[float] = PITCHES, *, dt: fl
     """Let go of the robot at each pitch (degrees, about the base's y axis), under both regulators, for `duration` s.
 
     The simulation steps by "rk4", forces held over each `dt` (s). InputError where no joint floats."""
-    model, joint = regulator.model, floating_joint(regulator.model)
+    model, q0, joint = regulator.model, regulator.q0, floating_joint(regulator.model)
+    place, attitude = slice(joint.iq, joint.iq + 3), slice(joint.iq + 3, joint.iq + 7)
     turn = np.zeros((len(pitches), model.nv))
     turn[:, joint.iv + 4] = np.radians(np.asarray(pitches, dtype=float))
-    starts = integrate(model, regulator.q0, turn)
     count = max(1, round(duration / dt))
-    runs = [_run(regulator, controller, starts, dt, count) for controller in (regulator, EulerRegulator(regulator))]
-    (group, near), (euler, euler_near) = runs
-    return Recovery(model.name, np.asarray(pitches, dtype=float), dt * np.arange(count + 1), group, euler, near, euler_near)
-
-
-def _run(regulator: Regulator, controller: Any, starts: np.ndarray, dt: float, count: int) -> tuple[np.ndarray, ...]:
-    """(angles (T, P), distances (T, P)), each start on its own: one that fails stops no other."""
-    model, joint = regulator.model, floating_joint(regulator.model)
-    at = slice(joint.iq + 3, joint.iq + 7)
-    q0 = regulator.q0
-    angles, distances = np.full((2, count + 1, len(starts)), np.nan)
-    for p, start in enumerate(starts):
-        motion = simulate(model, start, np.zeros(model.nv), controller, dt=dt, duration=dt * count)
-        T = len(motion.t)
-        between = quaternion.multiply(quaternion.conjugate(q0[at]), motion.q[:, at])
-        angles[:T, p] = np.linalg.norm(quaternion.log(between), axis=-1)
-        distances[:T, p] = np.linalg.norm(motion.q[:, joint.iq : joint.iq + 3] - q0[joint.iq : joint.iq + 3], axis=-1)
-    return angles, distances
+    angles, distances = np.full((2, 2, count + 1, len(pitches)), np.nan)
+    for k, controller in enumerate((regulator, EulerRegulator(regulator))):
+        for p, start in enumerate(integrate(model, q0, turn)):  # each on its own: one that fails stops no other
+            motion = simulate(model, start, np.zeros(model.nv), controller, dt=dt, duration=dt * count)
+            between = quaternion.multiply(quaternion.conjugate(q0[attitude]), motion.q[:, attitude])
+            angles[k, : len(motion.t), p] = np.linalg.norm(quaternion.log(between), axis=-1)
+            distances[k, : len(motion.t), p] = np.linalg.norm(motion.q[:, place] - q0[place], axis=-1)
+    return Recovery(model.name, np.asarray(pitches, dtype=float), dt * np.arange(count + 1), *angles, *distances)
 
 
 def floating_joint(model: Model) -> JointInfo:

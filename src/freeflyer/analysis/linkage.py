@@ -93,11 +93,7 @@ def _transmission(model: Model, part: Mechanism, motor: str, samples: int) -> Tr
     low, high = low if np.isfinite(low) else here - reach, high if np.isfinite(high) else here + reach
     swept = sweep(model, {motor: np.linspace(low, high, samples)})
     q, x = swept.q[swept.reached], swept.values[0][swept.reached]
-    moved = {}
-    for name in part.dependent:
-        joint = model.joint(name)
-        if joint.nq == joint.nv == 1:
-            moved[name] = q[:, joint.iq]
+    moved = {j.name: q[:, j.iq] for j in map(model.joint, part.dependent) if j.nq == j.nv == 1}
     size = {name: float(np.ptp(y)) if len(y) else 0.0 for name, y in moved.items()}
     least = LEAST_MOTION * max(size.values(), default=0.0)
     most = sorted([name for name in moved if size[name] > least], key=lambda name: -size[name])[:SHOWN]

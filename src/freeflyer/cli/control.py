@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, ViewOption, load_robot, make_folder, option
+import freeflyer as ff
+from freeflyer.cli.options import DebugOption, FolderOption, JsonOption, LoopsOption, ViewOption, load_robot, make_folder, option
 from freeflyer.cli.output import Pictures, console, draw_all, output, status, table, write_json
 from freeflyer.cli.view import play_run
 from freeflyer.errors import InputError, format_value
@@ -19,16 +20,10 @@ from freeflyer.text import listed, number, visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from freeflyer.contacts.description import Contact
-    from freeflyer.control.running import ControlRun
-    from freeflyer.control.standing import Standing
-    from freeflyer.model import Model
-
 ScenarioName = StrEnum("ScenarioName", ["stand", "squat", "reach", "lift", "walk", "swing", "all"])
 SCENARIOS = tuple(str(name) for name in ScenarioName if str(name) != "all")
 PlantName = StrEnum("PlantName", ["mujoco", "freeflyer", "both"])
 FormulationName = StrEnum("FormulationName", [("full", "full"), ("reduced", "reduced"), ("three_step", "three-step")])
-FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Write the pictures there.")]
 RobotOption = Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.")]
 FeetOption = Annotated[str | None, option("--feet", metavar="NAMES",
     help="Frames of the feet, separated by commas.", show_default="found by name or in the file")]  # fmt: skip
@@ -73,9 +68,6 @@ def control(
     folder: FolderOption = None, view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Control a robot on its feet: standing under pushes, squatting, reaching, lifting feet, walking, swinging, or all."""
-    from freeflyer.control.running import run_scenario
-    from freeflyer.sim.inputs import Sensing
-
     out = output(json)
     walking = {"steps": steps, "step_length": step_length, "gait": gait, "speed": speed, "lateral": lateral, "turning": turning}
     given = {"hand": ("reach", hand), **{name: ("walk", value) for name, value in walking.items()}}
@@ -98,7 +90,7 @@ def control(
     if compare and len(plants) > 1:
         raise typer.BadParameter("--compare and --plant both are two comparisons: ask for one at a time")
     exact = delay == position_noise == velocity_noise == 0.0
-    sensing = None if exact else Sensing(position_noise, velocity_noise, delay, seed)
+    sensing = None if exact else ff.sim.Sensing(position_noise, velocity_noise, delay, seed)
     make_folder(folder)
     with status(f"{robot}: a posture on its feet"):
         standing = standing_robot(robot, feet, sole, loops, plant_file)
@@ -112,14 +104,14 @@ def control(
         out.print(where_it_stands, soft_wrap=True)
         write_json(json, "control", studies[0] if len(studies) == 1 else {"studies": studies})
         return
-    found: list[ControlRun] = []
+    found: list[ff.control.ControlRun] = []
     refused: dict[str, str] = {}
     for name in SCENARIOS if scenario is ScenarioName.all else [str(scenario)]:
         for form, where in product(formulations, plants):
             extra = {key: value for key, (owner, value) in given.items() if owner == name and value is not None}
             try:
                 with status(f"{robot}: {name} under control, {form}, {where}") as progress:
-                    found.append(run_scenario(
+                    found.append(ff.control.run_scenario(
                         name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, path=plant_file,
                         weighted=weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, plant=where, progress=progress,
                         **extra))  # fmt: skip
@@ -143,7 +135,7 @@ def control(
         play_run(out, found[-1])
 
 
-def pictures(result: ControlRun) -> Pictures:
+def pictures(result: ff.control.ControlRun) -> Pictures:
     """Film strip and figure of a run."""
     from freeflyer.plots.controlled import run_figure, run_strip
 
@@ -151,7 +143,7 @@ def pictures(result: ControlRun) -> Pictures:
     return {f"{name}_strip": lambda: run_strip(result), name: lambda: run_figure(result)}
 
 
-def summary(result: ControlRun) -> dict[str, Any]:
+def summary(result: ff.control.ControlRun) -> dict[str, Any]:
     """Numbers of the table."""
     import numpy as np
 
@@ -168,7 +160,7 @@ def summary(result: ControlRun) -> dict[str, Any]:
         "solve_time_largest": float(times[2])}  # fmt: skip
 
 
-def verdict(result: ControlRun) -> str:
+def verdict(result: ff.control.ControlRun) -> str:
     """Whether the robot stands and keeps its tasks."""
     failure = result.run.failure or ""
     if failure and not failure.endswith("the robot fell"):
@@ -181,12 +173,12 @@ def verdict(result: ControlRun) -> str:
     return (f"it stands, but loses {', '.join(lost)}" if lost else "it stands and keeps its tasks") + stopped
 
 
-def _by_unit(result: ControlRun) -> list[tuple[str, str, float]]:
+def _by_unit(result: ff.control.ControlRun) -> list[tuple[str, str, float]]:
     """Task, unit and largest error of each."""
     return [(name, unit, error) for name, e in result.largest_errors().items() for unit, error in e._asdict().items() if error]
 
 
-def _table(result: ControlRun) -> Any:
+def _table(result: ff.control.ControlRun) -> Any:
     s = summary(result)
     rows = [(f"largest error of {name}", number(e, 3), unit) for name, unit, e in _by_unit(result)]
     rows.append(("largest torque", number(s["largest_torque"]), "N m or N"))
@@ -199,7 +191,7 @@ def _table(result: ControlRun) -> Any:
     return table(title, ("what", "value", "unit"), rows, (1,))
 
 
-def _overview(found: list[ControlRun]) -> Any:
+def _overview(found: list[ff.control.ControlRun]) -> Any:
     """Of several runs: how they end, the largest errors of each task, the longest cycle."""
     rows = []
     for r in found:
@@ -212,7 +204,7 @@ def _overview(found: list[ControlRun]) -> Any:
     return table(f"{found[0].robot}: {found[0].formulation} formulation", titles, rows, (3, 4, 5))
 
 
-def _comparison(found: list[ControlRun], by: str) -> Any:
+def _comparison(found: list[ff.control.ControlRun], by: str) -> Any:
     """Errors of two formulations or plants side by side, with their ratio."""
     forms = list(dict.fromkeys(getattr(r, by) for r in found))
     rows = []
@@ -224,20 +216,19 @@ def _comparison(found: list[ControlRun], by: str) -> Any:
     return table(f"{found[0].robot}: tracking errors", ("scenario", "largest error of", "unit", *forms, "ratio"), rows, (3, 4, 5))
 
 
-def push_study(out: Console, robot: Standing, pushes: int | None, directions: int | None, seed: int, folder: Path | None,
+def push_study(out: Console, robot: ff.control.Standing, pushes: int | None, directions: int | None, seed: int, folder: Path | None,
                options: dict[str, Any]) -> dict[str, Any]:  # fmt: skip
     """Prints the results, draws them into a folder, and returns the numbers."""
     import numpy as np
 
-    from freeflyer.control.pushes import push_boundary, random_pushes, survives_push
 
     found: dict[str, Any] = {"robot": robot.model.name, "mass": robot.model.mass, "plant": options["plant"]}
     impulses, fell = np.zeros((0, 2)), np.zeros(0, bool)
     boundary = None
     if pushes is not None:
-        impulses = random_pushes(robot, pushes, seed=seed)
+        impulses = ff.control.random_pushes(robot, pushes, seed=seed)
         with status(f"{robot.model.name}: {pushes} pushes") as progress:
-            fell = ~survives_push(robot, impulses, progress=progress, **options)
+            fell = ~ff.control.survives_push(robot, impulses, progress=progress, **options)
         size = np.linalg.norm(impulses, axis=1)
         where, mass = options["plant"], robot.model.mass
         out.print(f"{where}: {fell.sum()} of {pushes} pushes lost; impulses up to {size.max():.1f} N s on {mass:.1f} kg")
@@ -245,7 +236,7 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
     if directions is not None:
         angles = 2.0 * np.pi * np.arange(directions) / directions
         with status(f"{robot.model.name}: where it falls") as progress:
-            boundary = push_boundary(robot, angles, progress=progress, **options)
+            boundary = ff.control.push_boundary(robot, angles, progress=progress, **options)
         rows = [(*(number(x, 3) for x in (np.degrees(a), low, high, limit)), number(low / limit, 2))
             for a, low, high, limit in zip(angles, boundary.borne, boundary.lost, boundary.limits)]  # fmt: skip
         titles = ("direction (deg)", "borne (N s)", "lost (N s)", "capture point (N s)", "share")
@@ -262,26 +253,24 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
     return found
 
 
-def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | None, plant: Path | None = None) -> Standing:
+def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | None,
+                   plant: Path | None = None) -> ff.control.Standing:
     """The robot that --robot means on its feet: those of --feet, or of frames ..._sole, or of the colliding shapes in the file that
     MuJoCo simulates or in its own."""
-    from freeflyer.control.standing import stand_on_feet
-
     robot = load_robot(name, None, loops)
     model, path = _without_springs(robot, plant), plant or robot.description.file or None
     if sole is not None and feet is None:
         raise InputError("--sole gives the size of the feet that --feet names: give both")
-    return stand_on_feet(model, None if feet is None else _named_feet(model, feet, sole, path), path=path)
+    return ff.control.stand_on_feet(model, None if feet is None else _named_feet(model, feet, sole, path), path=path)
 
 
-def _without_springs(robot: Model, plant: Path | None) -> Model:
+def _without_springs(robot: ff.Model, plant: Path | None) -> ff.Model:
     """The robot with closed loops, joints locked that springs drive and no motors: a cycle cannot choose forces of the ground that
     have to go through springs."""
     from freeflyer.control.inputs import unactuated_coordinates, velocity_places
-    from freeflyer.linkages.closing import close_loops
-    from freeflyer.model import lock_joints, reference_posture
+    from freeflyer.model import reference_posture
 
-    model = close_loops(robot)
+    model = ff.close_loops(robot)
     free = set(velocity_places(model)[unactuated_coordinates(model)].tolist())
     sprung = {j.name for j in model.tree.description.joints if any(j.stiffness)}
     names = [j.name for j in model.tree.joints if j.iv in free and j.nv == 1 and j.name in sprung]
@@ -291,24 +280,22 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
         raise InputError(f"springs alone drive {', '.join(names)} of {model.name!r}, which control takes as rigid: its own file "
             "cannot be the plant. Leave --plant-file out")  # fmt: skip
     console(stderr=True).print(f"springs alone drive {', '.join(names)}: they are locked", soft_wrap=True)
-    return close_loops(lock_joints(model.tree, names, reference_posture(model.tree)))
+    return ff.close_loops(ff.lock_joints(model.tree, names, reference_posture(model.tree)))
 
 
-def _named_feet(model: Model, feet: str, sole: str | None, path: Path | str | None) -> list[Contact]:
+def _named_feet(model: ff.Model, feet: str, sole: str | None, path: Path | str | None) -> list[ff.contacts.Contact]:
     """Contacts at frames: points, rectangles, or with the corners that the model names or the shapes that the file has."""
-    from freeflyer.contacts.description import point, surface
-    from freeflyer.contacts.feet import feet_from_file
     from freeflyer.contacts.sets.tables import corners_of
 
     names = feet.split(",")
     for name in names:
         model.frame(name)
     if sole is not None:
-        return [point(name) if sole == "point" else surface(name, size=_sides(sole)) for name in names]
-    known = {name: surface(name) for name in names if len(corners_of(model, name)) > 2}
+        return [ff.contacts.point(name) if sole == "point" else ff.contacts.surface(name, size=_sides(sole)) for name in names]
+    known = {name: ff.contacts.surface(name) for name in names if len(corners_of(model, name)) > 2}
     if path is not None and len(known) < len(names):
         with suppress(InputError):  # a file without shapes that collide, or without its meshes
-            known = {foot.frame: foot for foot in feet_from_file(model, path)} | known
+            known = {foot.frame: foot for foot in ff.contacts.feet_from_file(model, path)} | known
     for name in names:
         if name not in known:
             found = f" ({listed(list(known), 4)})" if known else ""

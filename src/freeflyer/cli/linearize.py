@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import freeflyer as ff
 from freeflyer.cli import options as opt
-from freeflyer.cli.options import option
 from freeflyer.cli.output import draw_all, name, output, table, write_json
 from freeflyer.errors import unknown_name
 from freeflyer.text import number, visible
@@ -19,17 +19,16 @@ if TYPE_CHECKING:
 
 MOST_MODES = 24  # rows of the table
 
-AtOption = Annotated[Path | None, option("--at", metavar="FILE.yaml",
+AtOption = Annotated[Path | None, opt.option("--at", metavar="FILE.yaml",
     help="Where joints stand, as in 'knee: 0.4'.", show_default="neutral")]  # fmt: skip
-FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Draw the poles there, PNG and SVG.")]
-ThrusterOption = Annotated[list[str] | None, option("--thruster", metavar="FRAME",
+ThrusterOption = Annotated[list[str] | None, opt.option("--thruster", metavar="FRAME",
     help="A thruster along the frame's z axis, as in 'nozzle_*'; may be repeated.")]  # fmt: skip
-WrenchOption = Annotated[list[str] | None, option("--wrench", metavar="FRAME",
+WrenchOption = Annotated[list[str] | None, opt.option("--wrench", metavar="FRAME",
     help="Force and torque on a frame as inputs; may be repeated.")]  # fmt: skip
 
 
 def linearize(
-    robot: opt.RobotArgument, at: AtOption = None, folder: FolderOption = None, thrusters: ThrusterOption = None,
+    robot: opt.RobotArgument, at: AtOption = None, folder: opt.FolderOption = None, thrusters: ThrusterOption = None,
     wrenches: WrenchOption = None,
     search: Annotated[bool, typer.Option(help="Search an equilibrium near the posture if the inputs don't hold it.")] = True,
     bandwidth: Annotated[float, typer.Option("--bandwidth", help="Bandwidth of the regulator, rad/s.")] = 2.0,
@@ -38,19 +37,18 @@ def linearize(
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
     from freeflyer.analysis.linearization import recovery as recover, study
-    from freeflyer.control.regulator import lqr
-    from freeflyer.linkages.closing import close_loops
-    from freeflyer.model import neutral, read_posture
+    from freeflyer.model import read_posture
     from freeflyer.report import poles as figures
 
-    model = close_loops(opt.load_robot(robot, base, loops))
+    model = ff.close_loops(opt.load_robot(robot, base, loops))
     inputs = _inputs(model, thrusters or [], wrenches or [])
-    q = neutral(model) if at is None else read_posture(at, model)
+    q = ff.neutral(model) if at is None else read_posture(at, model)
     opt.make_folder(folder)
     result = study(model, q, inputs, search=search, bandwidth=bandwidth)
     out, back, pictures = output(json), None, {"poles": lambda: figures.poles(result)}
     if recovery:
-        back = found = recover(lqr(model, result.q, inputs, bandwidth=bandwidth), dt=0.04 / bandwidth, duration=24.0 / bandwidth)
+        regulator = ff.control.lqr(model, result.q, inputs, bandwidth=bandwidth)
+        back = found = recover(regulator, dt=0.04 / bandwidth, duration=24.0 / bandwidth)
         pictures["recovery"] = lambda: figures.recovery(found)
     _show(out, result)
     if back is not None:
@@ -61,11 +59,9 @@ def linearize(
 
 def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
     """Motors of the actuated joints, propellers at sites rotor_1 ... where there are any, thrusters and wrenches."""
-    from freeflyer.control.inputs import joint_inputs, rotor_inputs, thruster_inputs, wrench_inputs
-
-    inputs = joint_inputs(model)
+    inputs = ff.control.joint_inputs(model)
     if "rotor_1" in model.frame_names and not thrusters:
-        inputs = inputs + rotor_inputs(model)
+        inputs = inputs + ff.control.rotor_inputs(model)
     named: dict[str, list[float]] = {}
     for pattern in thrusters:
         matching = [f for f in model.frame_names if fnmatchcase(f, pattern)]
@@ -73,16 +69,14 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
             raise unknown_name("frame", pattern, model.frame_names)
         named |= {f: [0.0, 0.0, 1.0, 0.0, 0.0, 0.0] for f in matching}
     if named:
-        inputs = inputs + thruster_inputs(model, named)
+        inputs = inputs + ff.control.thruster_inputs(model, named)
     for frame in wrenches:
-        inputs = inputs + wrench_inputs(model, frame)
+        inputs = inputs + ff.control.wrench_inputs(model, frame)
     return inputs
 
 
 def _show(out: Any, r: LinearStudy) -> None:
-    from rich.text import Text
-
-    out.print(Text.assemble(name(r.robot, "bold"), f"  {r.states} states, {len(r.inputs)} inputs"), soft_wrap=True)
+    out.print(name(r.robot, "bold") + f"  {r.states} states, {len(r.inputs)} inputs", soft_wrap=True)
     for words in (r.found, r.held):
         out.print(name(words, "", 2000), soft_wrap=True)
     out.print(_modes(r))
@@ -103,10 +97,8 @@ def _show(out: Any, r: LinearStudy) -> None:
 
 
 def _modes(r: LinearStudy) -> Any:
-    def row(m: Any) -> tuple[str, ...]:
-        return (number(m.real), number(m.imaginary), str(m.count), m.behaviour, number(m.time, 3), number(m.period, 3), m.motion)
-
-    rows = [row(m) for m in r.modes[:MOST_MODES]]
+    rows = [(number(m.real), number(m.imaginary), str(m.count), m.behaviour, number(m.time, 3), number(m.period, 3), m.motion)
+        for m in r.modes[:MOST_MODES]]  # fmt: skip
     if len(r.modes) > MOST_MODES:
         rows.append(("", "", "", f"... and {len(r.modes) - MOST_MODES} more modes", "", "", ""))
     columns = ("real 1/s", "imaginary", "count", "behaviour", "time s", "period s", "motion")

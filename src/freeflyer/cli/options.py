@@ -6,14 +6,12 @@ import os
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import freeflyer as ff
 from freeflyer.errors import FileError, InputError, format_value, unknown_name
-
-if TYPE_CHECKING:
-    from freeflyer.model import Model
 
 option = partial(typer.Option, show_default=False)
 
@@ -42,33 +40,33 @@ LoopsOption = Annotated[Path | None, option("--loops", metavar="FILE", help="A Y
 JsonOption = Annotated[Path | None, option("--json", metavar="FILE", callback=_check_target,
     help="Write the numbers as JSON too; '-' for stdout.")]  # fmt: skip
 DebugOption = Annotated[bool, option("--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True)]
+FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Write the pictures there, PNG and SVG.")]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
 ReplaceOption = Annotated[bool, typer.Option("--overwrite", help="Replace FILE even if it is not one of our reports.")]
 ViewOption = Annotated[bool, typer.Option("--view", help="Play the run in the browser, until Ctrl-C.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")]
 
 
-def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Model:
+def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> ff.Model:
     """The robot that a ROBOT argument means: a file that exists, else a built-in robot, as in `humanoid:dof=20`."""
-    from freeflyer import robots
-    from freeflyer.model.load import AUTO, load
+    from freeflyer.model.load import AUTO
 
     path = Path(name)
     if os.path.isfile(name):  # False also for names that no file can have
         held = None if base is Base.file else str(base or AUTO)
-        return load(path, base=held, loops=loops, inertias=inertias)
-    kind, _, options = name.partition(":")
-    if kind in robots.names():
+        return ff.load(path, base=held, loops=loops, inertias=inertias)
+    (kind, _, options), built_in = name.partition(":"), ff.robots.names()
+    if kind in built_in:
         if base is not None or loops is not None:
             raise InputError(
                 f"--base and --loops are for robots read from files; the built-in robot {kind!r} brings its own. "
                 f"Options of a built-in robot follow its name, as in 'humanoid:dof=20' or 'chain:n=50,base=free'.")
-        return robots.make(kind, **_options(name, options))
+        return ff.robots.make(kind, **_options(name, options))
     if os.path.isdir(name):
         raise FileError(f"{name!r} is a folder: give the URDF or MJCF file in it", path=name)
     if path.suffix or len(path.parts) > 1:
-        raise FileError(f"there is no file {format_value(name, 200)}; built-in robots are {', '.join(robots.names())}", path=name)
-    raise unknown_name("built-in robot", name, robots.names(), "No file of that name exists either.")
+        raise FileError(f"there is no file {format_value(name, 200)}; built-in robots are {', '.join(built_in)}", path=name)
+    raise unknown_name("built-in robot", name, built_in, "No file of that name exists either.")
 
 
 def _options(name: str, text: str) -> dict[str, object]:

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import freeflyer as ff
 from freeflyer.cli import options as opt
-from freeflyer.cli.options import option
 from freeflyer.cli.output import COLOURS, draw_all, name, output, printed, status, table, warnings_on, write_json
 from freeflyer.errors import InputError
 from freeflyer.text import count, number, visible
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
-    from freeflyer.analysis.facts import Overview
     from freeflyer.linkages.submechanisms import Mechanisms
 
 
@@ -29,13 +26,19 @@ def info(
     """Show the parts of a robot: its tree with masses, its joints with limits, its loops."""
     from rich.text import Text
 
-    from freeflyer.analysis.facts import joints_table, loops_table, overview, totals
+    from freeflyer.analysis.facts import joints_table, loops_table, totals, tree_lines
 
-    result = overview(opt.load_robot(robot, base, loops))
+    result = ff.analysis.overview(opt.load_robot(robot, base, loops))
     out = output(json)
-    out.print(Text.assemble(name(result.name, "bold"), f"  {totals(result)}"))
-    for line in _tree(result):
-        out.print(line, soft_wrap=True)
+    out.print(name(result.name, "bold") + f"  {totals(result)}")
+    for guides, link in tree_lines(result.links):
+        text = Text(guides, style="dim")
+        if link.joint is not None:
+            text.append_text(name(link.joint)).append(f" ({link.joint_kind})", "dim").append(" → ", "dim")
+        text.append_text(name(link.name, "dim" if link.joint_kind == "fixed" else "bold cyan"))
+        if link.mass:
+            text.append(f"  {number(link.mass)} kg").append(f"  {100 * link.share:.1f} %", "dim")
+        out.print(text, soft_wrap=True)
     out.print()
     out.print(printed(joints_table(result.joints)))
     if result.loops:
@@ -45,23 +48,6 @@ def info(
     write_json(json, "info", result)
 
 
-def _tree(o: Overview) -> list[Text]:
-    from rich.text import Text
-
-    from freeflyer.analysis.facts import tree_lines
-
-    lines = []
-    for guides, link in tree_lines(o.links):
-        text = Text(guides, style="dim")
-        if link.joint is not None:
-            text.append_text(name(link.joint)).append(f" ({link.joint_kind})", "dim").append(" → ", "dim")
-        text.append_text(name(link.name, "dim" if link.joint_kind == "fixed" else "bold cyan"))
-        if link.mass:
-            text.append(f"  {number(link.mass)} kg").append(f"  {100 * link.share:.1f} %", "dim")
-        lines.append(text)
-    return lines
-
-
 def check(
     robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None,
     seed: opt.SeedOption = 0,
@@ -69,24 +55,21 @@ def check(
     debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Check inertias, units, limits, loops, and the laws of dynamics at random states; exit code 1 on errors."""
-    from rich.text import Text
-
-    from freeflyer.analysis.checks.checking import check as run
     from freeflyer.analysis.checks.findings import SHOWN_PER_CODE, findings_table, identities_table
 
-    result = run(opt.load_robot(robot, base, loops, inertias="as-is"), seed=seed)
+    result = ff.analysis.check(opt.load_robot(robot, base, loops, inertias="as-is"), seed=seed)
     out, colours = output(json), {"holds": "green", "fails": "bold red"}
 
     def coloured(row: Sequence[str]) -> Sequence[Any]:
         severity, subject, sentence = row
         if severity:
-            return Text(severity, COLOURS[severity]), name(subject, longest=200), sentence
-        return "", name(subject, "dim"), Text(f"{sentence} (--all lists them)", "dim")
+            return name(severity, COLOURS[severity]), name(subject, longest=200), sentence
+        return "", name(subject, "dim"), name(f"{sentence} (--all lists them)", "dim")
 
-    out.print(printed(identities_table(result.identities), lambda row: (*row[:-1], Text(row[-1], colours[row[-1]]))))
+    out.print(printed(identities_table(result.identities), lambda row: (*row[:-1], name(row[-1], colours[row[-1]]))))
     if result.findings:
         out.print(printed(findings_table(result.findings, None if everything else SHOWN_PER_CODE), coloured))
-    out.print(Text(result.verdict(), "bold red" if result.has_errors else "bold green"))
+    out.print(name(result.verdict(), "bold red" if result.has_errors else "bold green", 200))
     write_json(json, "check", result)
     if result.has_errors:
         raise typer.Exit(1)
@@ -98,21 +81,18 @@ def report(
     debug: opt.DebugOption = False
 ) -> None:
     """Write a page with tree, masses, matrices, conditioning, energy drift, timings and findings."""
-    from freeflyer.report.page import refuse_to_replace, write_report
-    from freeflyer.report.reporting import report as compute
+    from freeflyer.report.page import refuse_to_replace
 
     refuse_to_replace(output_file, overwrite)
     model = opt.load_robot(robot, base, loops)
     with warnings_on(output(json)), status() as progress:
-        result = compute(model, seed=seed, progress=progress)
-    written = write_report(result, output_file, overwrite)
+        result = ff.report.report(model, seed=seed, progress=progress)
+    written = ff.report.write_report(result, output_file, overwrite)
     write_json(json, "report", result)
     output(json).print(f"wrote {written.resolve()} ({written.stat().st_size / 1024:.0f} kB)", soft_wrap=True)
 
 
 NEAR_SINGULAR = 1e-2  # of 1 / condition
-FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER",
-    help="Draw robot, transmission and singularity there.")]  # fmt: skip
 
 
 class LoopReport(namedtuple("LoopReport", "mechanisms file_gap file_loop gap independent_gap iterations")):
@@ -121,11 +101,10 @@ class LoopReport(namedtuple("LoopReport", "mechanisms file_gap file_loop gap ind
 
 
 def loops(
-    robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, folder: FolderOption = None,
+    robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, folder: opt.FolderOption = None,
     json: opt.JsonOption = None, debug: opt.DebugOption = False
 ) -> None:  # fmt: skip
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
-    from freeflyer.analysis.linkage import linkages
     from freeflyer.report import linkage
 
     model = opt.load_robot(robot, base, loops)
@@ -135,11 +114,18 @@ def loops(
     result = loop_report(model)
     out = output(json)
     parts = result.mechanisms.table()
-    out.print(printed(parts, _near_singular), f"{parts.note}\n", sep="", soft_wrap=True)
+
+    def coloured(row: Sequence[str]) -> Sequence[Any]:  # in yellow how far a mechanism is from singular where that is near
+        return (*row[:-2], name(row[-2], "yellow" if float(row[-2]) < NEAR_SINGULAR else ""), row[-1])
+
+    out.print(printed(parts, coloured), f"{parts.note}\n", sep="", soft_wrap=True)
     out.print(_strokes(result.mechanisms))
-    out.print(_closure(result))
+    free = visible(", ".join(result.mechanisms.free), 400)
+    out.print(f"the file's posture is open by {result.file_gap:.2g} (m or rad), most at {visible(result.file_loop)}; assembled in "
+        f"{result.iterations} steps to {result.independent_gap:.1e} in independent rows, {result.gap:.1e} in all")  # fmt: skip
+    out.print(f"nothing determines: {free}" if free else "every passive joint in a loop follows the motors")
     if folder is not None:  # the robot by its sub-mechanisms, what its motors move, how far it is from singular
-        found = linkages(model)
+        found = ff.analysis.linkages(model)
         draw_all(out, folder, {"robot": lambda: linkage.robot(model.tree, found.mechanisms.q, found.links),
             "transmission": lambda: linkage.transmissions(found), "singularity": lambda: linkage.nearness(found)})  # fmt: skip
     write_json(json, "loops", result)
@@ -149,20 +135,14 @@ def loop_report(model: Any) -> LoopReport:
     """The file's posture, the assembled one, and the sub-mechanisms there."""
     import numpy as np
 
-    from freeflyer.linkages import assemble, mechanisms
     from freeflyer.model import file_posture
-    from freeflyer.linkages.rows import constraint_loops, constraint_residual
+    from freeflyer.linkages.rows import constraint_loops
 
-    gap = np.abs(constraint_residual(model, file_posture(model)))
-    found = assemble(model)
+    gap = np.abs(ff.linkages.constraint_residual(model, file_posture(model)))
+    found = ff.linkages.assemble(model)
     worst = constraint_loops(model)[int(np.argmax(gap))]
-    return LoopReport(mechanisms(model), float(gap.max()), worst, float(found.gap), float(found.independent_gap),
+    return LoopReport(ff.linkages.mechanisms(model), float(gap.max()), worst, float(found.gap), float(found.independent_gap),
         int(found.iterations))  # fmt: skip
-
-
-def _near_singular(row: Sequence[str]) -> Sequence[Any]:
-    """A row of Mechanisms.table, in yellow how far it is from singular where that is near."""
-    return (*row[:-2], name(row[-2], "yellow" if float(row[-2]) < NEAR_SINGULAR else ""), row[-1])
 
 
 def _strokes(result: Mechanisms) -> Any:
@@ -171,17 +151,6 @@ def _strokes(result: Mechanisms) -> Any:
     rows = [(name(joint), f"{low:g} .. {high:g}" if np.isfinite([low, high]).any() else "no limits") for m in result.parts
         for joint, (low, high) in zip(m.actuated, m.strokes) if len(m.actuated) == len(m.strokes)]  # fmt: skip
     return table("strokes of the motors (m or rad)", ("joint", "range"), rows)
-
-
-def _closure(result: LoopReport) -> Any:
-    from rich.text import Text
-
-    free = result.mechanisms.free
-    lines = [
-        f"the file's posture is open by {result.file_gap:.2g} (m or rad), most at {visible(result.file_loop)}; assembled in "
-        f"{result.iterations} steps to {result.independent_gap:.1e} in independent rows, {result.gap:.1e} in all",
-        f"nothing determines: {visible(', '.join(free), 400)}" if free else "every passive joint in a loop follows the motors"]
-    return Text("\n".join(lines))
 
 
 USUAL = "inverse_dynamics,forward_dynamics,mass_matrix"
@@ -203,8 +172,8 @@ LibraryOption = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER",
 CpuOption = Annotated[str, typer.Option("--cpu", metavar="CPU",
     help="The CPU to compile for: native, x86-64-v3, aarch64, aarch64:cortex-a72, ...")]  # fmt: skip
 BatchOption = Annotated[bool, typer.Option("--batch", help="Functions of many states at a time, too.")]
-PrefixOption = Annotated[str | None, option("--prefix", metavar="NAME", help="Beginning of C names.", show_default="the robot's")]
-ControllerOption = Annotated[Path | None, option("--controller", metavar="FILE",
+PrefixOption = Annotated[str | None, opt.option("--prefix", metavar="NAME", help="Prefix of C names.", show_default="the robot's")]
+ControllerOption = Annotated[Path | None, opt.option("--controller", metavar="FILE",
     help="Export the whole-body controller of a YAML file (tasks, contacts, limits), at the robot's stance.")]  # fmt: skip
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files in a FOLDER that is not empty.")]
 SpecializeOption = Annotated[bool, typer.Option("--specialize",
@@ -221,32 +190,28 @@ def export(
     """Write a C library with header, constants, object code and example: no Python where it runs.
 
     Loops are closed: v, a and tau are then the independent ones."""
-    from freeflyer.control.stance_file import read_problem
-    from freeflyer.control.standing import stand_on_feet
-    from freeflyer.dynamics import specializable, specialize as special
-    from freeflyer.export import export as write, export_controller
+    from freeflyer.dynamics import specializable
     from freeflyer.export.functions import select_functions
-    from freeflyer.linkages.closing import close_loops
 
     if controller is not None and (batch or specialize or functions != USUAL):
         raise typer.BadParameter("--controller exports one function as it is: leave out --functions, --batch and --specialize")
-    model = close_loops(opt.load_robot(robot, base, loops))
+    model = ff.close_loops(opt.load_robot(robot, base, loops))
     file = model.description.file or None
     same = {"cpu": cpu, "prefix": prefix, "overwrite": overwrite}
     if specialize:
         possible = specializable(model)
         with status() as progress:
             wanted = [f.name for f in select_functions(functions, model) if f.name in possible]
-            model = special(model, wanted, progress=progress)
+            model = ff.specialize(model, wanted, progress=progress)
     made: Any
     if controller is None:
         with status() as progress:
-            made = write(model, folder, functions, batch=batch, progress=progress, **same)  # type: ignore[arg-type]
+            made = ff.export.export(model, folder, functions, batch=batch, progress=progress, **same)  # type: ignore[arg-type]
     else:
-        stance = stand_on_feet(model, path=file)  # the posture of the controller of a file
+        stance = ff.control.stand_on_feet(model, path=file)  # the posture of the controller of a file
         with status() as progress:
-            problem = read_problem(controller, stance.model, stance.q)
-            made = export_controller(problem, folder, stance.q, progress=progress, **same)  # type: ignore[arg-type]
+            problem = ff.control.read_problem(controller, stance.model, stance.q)
+            made = ff.export.export_controller(problem, folder, stance.q, progress=progress, **same)  # type: ignore[arg-type]
     out, what = output(json), f"{count(len(made.functions), 'function')} for {made.cpu}"
     out.print(f"wrote {made.folder.resolve()}: {what}, in {', '.join(made.files)}", soft_wrap=True)
     for note in made.notes:

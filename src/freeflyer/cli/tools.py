@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import freeflyer as ff
 from freeflyer.cli import options as opt
-from freeflyer.cli.options import option
 from freeflyer.cli.output import console, output, print_table, status, table, write_json
 from freeflyer.errors import FileError, InputError
 from freeflyer.files import check_target
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from freeflyer.analysis.timing.measured import Bench
     from freeflyer.analysis.timing.runner import Effort
-    from freeflyer.model import Model
     from freeflyer.report.reporting import Tour
 
 Part = StrEnum("Part", ["robots", "batches", "scaling", "simulation", "control", "start"])  # tables of a benchmark
@@ -30,7 +29,7 @@ RobotsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ROBOT ...]
     help="Robots to time; the usual ones if none is named.", show_default=False)]  # fmt: skip
 PartsOption = Annotated[list[Part] | None, typer.Option("--part", help="Only this table; may be repeated.",
     show_default="all without ROBOT, else robots")]  # fmt: skip
-PlotOption = Annotated[Path | None, option("--plot", metavar="FILE.png", help="Draw times and scaling.")]
+PlotOption = Annotated[Path | None, opt.option("--plot", metavar="FILE.png", help="Draw times and scaling.")]
 BatchOption = Annotated[int, typer.Option("--batch", min=8, help="States in a batch.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Threads of the second batch run.")]
 BlocksOption = Annotated[int, typer.Option("--blocks", min=3, help="Blocks of calls whose median counts.")]
@@ -53,7 +52,7 @@ def bench(
 def run_bench(
     robots: list[str] | None, parts: Collection[str], plot: Path | None, batch: int, threads: int, blocks: int,
     specialize: bool, base: Any, loops: Path | None, json: Path | None,
-    more: Callable[[Bench, list[Model], Effort, Progress], Bench] | None = None,
+    more: Callable[[Bench, list[ff.Model], Effort, Progress], Bench] | None = None,
 ) -> None:  # fmt: skip
     """Measure and show; `more` adds to the result."""
     from freeflyer.analysis.timing.measured import measure
@@ -106,13 +105,11 @@ def demo(
     debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Take the built-in robots through dynamics, momentum and batches, and write a report of the humanoid."""
-    from freeflyer import robots
-    from freeflyer.control.running import run_scenario
     from freeflyer.cli import warming
     from freeflyer.plots.controlled import run_strip
     from freeflyer.plots.files import save_png
-    from freeflyer.report.page import refuse_to_replace, write_report
-    from freeflyer.report.reporting import report, tour
+    from freeflyer.report.page import refuse_to_replace
+    from freeflyer.report.reporting import tour
 
     refuse_to_replace(output_file, overwrite)
     picture = output_file.with_name(f"{output_file.stem}-squat.png")
@@ -122,14 +119,14 @@ def demo(
     with status("compiling: only the first run does") as progress:
         warming.warm(COMPILED, part_of(progress, "compiling: only the first run does"))
         rows = []
-        for name in robots.names():
+        for name in ff.robots.names():
             progress(0.0, f"{name}: inverse and forward dynamics, momentum, a batch")
-            rows.append(tour(robots.make(name)))
+            rows.append(tour(ff.robots.make(name)))
         out.print(_table(rows))
-        result = report(robots.make(SHOWN), progress=progress)
-        squatting = run_scenario(
-            "squat", robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress, f"the {SHOWN} squats"))
-    written = write_report(result, output_file, overwrite)
+        result = ff.report.report(ff.robots.make(SHOWN), progress=progress)
+        squatting = ff.control.run_scenario(
+            "squat", ff.robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress, f"the {SHOWN} squats"))
+    written = ff.report.write_report(result, output_file, overwrite)
     write_json(json, "demo", rows)
     save_png(run_strip(squatting), picture)
     verdict = "falls" if squatting.fell else "stands, and squats by 20 cm under control"

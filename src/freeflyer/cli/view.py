@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import freeflyer as ff
 from freeflyer.cli.options import BaseOption, DebugOption, LoopsOption, RobotArgument, load_robot, option
+from freeflyer.cli.output import console, warnings_on
+from freeflyer.errors import check_name
+from freeflyer.files import check_target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,11 +42,6 @@ def view(
     debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Show a robot in the browser with a slider for each motor, or play a run; or write a picture, a page, a film."""
-    import freeflyer as ff
-    from freeflyer.cli.output import console, warnings_on
-    from freeflyer.errors import check_name
-    from freeflyer.files import check_target
-
     out, shown = console(), [x.strip() for x in layers.split(",") if x.strip()]
     if gif is not None and run is None:
         raise typer.BadParameter("--gif writes the film of a run: give --run, too")
@@ -101,14 +100,11 @@ def first_sample(run: Any, model: Any, forces: bool) -> tuple[Any, dict[str, Any
 
 def play_run(out: Console, run: Any) -> None:
     """Plays a run until Ctrl-C."""
-    from freeflyer.viewer import play
-
-    serve(out, lambda: play(run, browser=False), True)
+    serve(out, lambda: ff.viewer.play(run, browser=False), True)
 
 
 def serve(out: Console, make: Callable[[], Any], browser: bool) -> None:
     """Opens the page, says where, and returns when Ctrl-C is pressed."""
-    from freeflyer.cli.output import warnings_on
     from freeflyer.viewer.page import opened
 
     with warnings_on(out):

@@ -108,7 +108,7 @@ def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: Arr
     lost = shaped("fell", np.asarray(fell, np.int64), (len(given),), ": one for each impulse") > 0.0
     if boundary is None and not len(given):
         raise InputError("nothing to draw: give boundary= or impulses=")
-    figure, axes = new_figure(5.6, 5.2)
+    figure, axes = new_figure(5.6, 5.2, grid=True)
     if boundary is not None:
         for sizes, style in (
             (boundary.limits, {"color": GREY, "ls": "--", "lw": 1.2, "label": "capture point at the edge of the soles"}),
@@ -121,10 +121,7 @@ def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: Arr
         if chosen.any():
             axes.plot(*given[chosen].T, marker, color=colour, ms=5.0, label=f"{chosen.sum()} random pushes, {word}")
     axes.plot(0.0, 0.0, "+", color=GREY)
-    axes.set_aspect("equal")
-    axes.grid(True)
-    axes.set_xlabel("forward (N s)")
-    axes.set_ylabel("to the left (N s)")
+    axes.set(aspect="equal", xlabel="forward (N s)", ylabel="to the left (N s)")
     axes.set_title(f"pushes for 0.1 s on the base, robot of {mass:.0f} kg", fontsize=10)
     axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
     return figure

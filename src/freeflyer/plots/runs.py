@@ -46,12 +46,12 @@ def motion_figure(run: RecordedRun, robot: int = 0, width: float = 9.6) -> Any:
         chosen = whole_number("robot", robot, 0, count - 1)
         columns = {name: x[:, min(chosen, x.shape[1] - 1)] for name, x in flat.items()}
     groups = signal_groups(columns)
-    figure, panels = new_figure(width, 0.7 + 1.5 * max(len(groups), 1), max(len(groups), 1), sharex=True, squeeze=False)
+    rows = max(len(groups), 1)
+    figure, panels = new_figure(width, 0.7 + 1.5 * rows, rows, grid=True, sharex=True, squeeze=False)
     for axes, (what, curves) in zip(panels[:, 0], groups.items()):
         change = {name: float(np.ptp(x[np.isfinite(x)])) if np.isfinite(x).any() else -1.0 for name, x in curves.items()}
         draw_first(axes, t, curves, sorted(change, key=change.__getitem__, reverse=True), lambda name: label(name, 26))
         axes.set_ylabel(what)
-        axes.grid(True)
         axes.margins(x=0.0)
     panels[-1, 0].set_xlabel("time (s)" + f", robot {robot} of {count}" * several)
     figure.align_ylabels(list(panels[:, 0]))

@@ -12,8 +12,7 @@ from freeflyer.dynamics import center_of_mass, frame_pose
 from freeflyer.estimation.contact import pressure_center
 from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.rows import constraint_loops, constraint_residual
-from freeflyer.model.model import Model, remembered
-from freeflyer.model.placements import pose_at
+from freeflyer.model import Model, pose_at, remembered
 from freeflyer.model.visuals.mesh_files import Colour
 from freeflyer.model.visuals.reading import Shape, visuals
 from freeflyer.model.visuals.triangles import Mesh, along, arrow, ellipsoid, joined, rod

@@ -63,10 +63,13 @@ def blank_figure(width: float, height: float) -> Any:
     return figure
 
 
-def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
-    """(blank_figure, its axes, as `Figure.subplots` gives them)."""
+def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, grid: bool = False, **options: Any) -> tuple[Any, Any]:
+    """(blank_figure, its axes, as `Figure.subplots` gives them, with grids where asked for)."""
     figure = blank_figure(width, height)
-    return figure, figure.subplots(rows, columns, **options)
+    found = figure.subplots(rows, columns, **options)
+    for axes in np.ravel(found) if grid else ():
+        axes.grid(True)
+    return figure, found
 
 
 def round_below(x: float) -> float:

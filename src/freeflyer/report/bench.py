@@ -9,7 +9,7 @@ import numpy as np
 
 from freeflyer.analysis.timing.measured import Bench
 from freeflyer.analysis.timing.results import RobotTimings, Timing
-from freeflyer.plots.style import BLUE, ORANGE, SERIES, blank_figure, label, styled
+from freeflyer.plots.style import BLUE, ORANGE, SERIES, label, new_figure, styled
 
 
 @styled
@@ -23,11 +23,10 @@ def draw(result: Bench) -> Any:
     columns = 2 if len(panels) > 1 else 1
     rows = max(1, -(-len(panels) // columns))
     height = max(3.9, 1.2 + 0.24 * max((len(r.rows) for r in result.robots), default=0))  # so that numbers do not meet
-    figure = blank_figure(6.6 * columns, height * rows)
-    grid = np.atleast_1d(figure.subplots(rows, columns)).ravel()
-    for axes, (drawn, data) in zip(grid, panels, strict=False):
+    figure, grid = new_figure(6.6 * columns, height * rows, rows, columns, squeeze=False)
+    for axes, (drawn, data) in zip(grid.flat, panels, strict=False):
         drawn(axes, data)
-    for axes in grid[len(panels) :]:
+    for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     return figure
 

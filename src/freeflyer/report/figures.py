@@ -85,7 +85,8 @@ def conditioning(result: Conditioning) -> Any:
 @styled
 def energy_drift(result: FallStudy) -> Any:
     """Energy drift in free fall: over time at each step size, and its worst value against the step, beside order 4."""
-    figure, (left, right) = new_figure(6.4, 2.9, columns=2)
+    figure, panels = new_figure(6.4, 2.9, columns=2, grid=True)
+    left, right = panels
     floor = 1e-17
     for run, colour in zip(result.runs, SERIES, strict=False):
         left.semilogy(run.time[1:], np.maximum(run.drift[1:], floor), color=colour, lw=1.2, label=f"{run.dt * 1e3:.3g} ms")
@@ -102,12 +103,6 @@ def energy_drift(result: FallStudy) -> Any:
     right.minorticks_off()
     right.set_xlabel("step (ms)")
     right.legend(fontsize=7)
-    for axes in (left, right):
-        axes.grid(True)
-        axes.yaxis.set_major_formatter(_power_of_ten)
+    for axes in panels:  # decades as plain text: matplotlib's parser of formulas takes longer than the rest of the figure
+        axes.yaxis.set_major_formatter(lambda value, _: "10" + f"{np.log10(value):.0f}".translate(SUPERSCRIPTS))
     return figure
-
-
-def _power_of_ten(value: float, _: int | None = None) -> str:
-    """The label of a decade as plain text: matplotlib's parser of formulas takes longer than the rest of the figure."""
-    return "10" + f"{np.log10(value):.0f}".translate(SUPERSCRIPTS)

@@ -28,11 +28,10 @@ def transmissions(result: Linkages) -> Any:
     n = len(result.transmissions)
     columns = min(COLUMNS, max(n, 1))
     rows = -(-n // columns) if n else 1
-    figure = blank_figure(3.2 * columns, 2.5 * rows + 0.2)
-    panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes, t in zip(panels, result.transmissions):
+    figure, panels = new_figure(3.2 * columns, 2.5 * rows + 0.2, rows, columns, grid=True, squeeze=False)
+    for axes, t in zip(panels.flat, result.transmissions):
         _draw(axes, t)
-    for axes in panels[n:]:
+    for axes in panels.flat[n:]:
         axes.axis("off")
     return figure
 
@@ -46,7 +45,6 @@ def _draw(axes: Any, t: Transmission) -> None:
         axes.axvline(scale * end, color=GREY, lw=0.7, ls=":")
     axes.set_xlabel(f"{label(t.motor, 34)} ({unit})", fontsize=8)
     axes.tick_params(labelsize=7)
-    axes.grid(True)
     if t.joints:
         above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.1}
         axes.legend(fontsize=6.5, handlelength=1.6, labelspacing=0.2, **above)
@@ -63,8 +61,7 @@ def nearness(result: Linkages) -> Any:
     axes.bar_label(bars, fmt="{:.2g}", padding=3, fontsize=7)
     axes.set_yticks(at, [label(p.name, 48) for p in parts], fontsize=7)
     axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.set_xlim(min(1e-3, 0.5 * float(values[values > 0.0].min(initial=1.0))), 1.5)
+    axes.set(xscale="log", xlim=(min(1e-3, 0.5 * float(values[values > 0.0].min(initial=1.0))), 1.5))
     axes.axvline(NEAR_SINGULAR, color=GREY, lw=0.8, ls="--")
     axes.set_xlabel("1 / condition of its rows; dashed: near a singular posture", fontsize=8)
     return figure

@@ -73,21 +73,18 @@ def move(model: Model, q: np.ndarray, slider: Slider, value: float) -> Moved:
     joint, k = slider.joint, slider.part
     wanted, value = value, float(np.clip(value, slider.low, slider.high))
     reason = f"{slider.name} stops at {value:.4g}, the end of its range" if abs(wanted - value) > OUTSIDE else ""
-    if joint.kind in PARTS:
-        x = np.array(q)
-        if joint.nq == 7 and k < 3:
-            x[joint.iq + k] = value
-        else:
-            angles = quaternion.to_rpy(x[joint.iq + joint.nq - 4 : joint.iq + joint.nq])
-            angles[k - (joint.nq - 4)] = value
-            x[joint.iq + joint.nq - 4 : joint.iq + joint.nq] = quaternion.from_rpy(angles)
-        return Moved(x, reason)
-    if not model.reduction:
-        x = np.array(q)
+    x, first = np.array(q), joint.nq - 4  # of the quaternion, of a base or a ball
+    if joint.kind in PARTS and k >= first:
+        turn = slice(joint.iq + first, joint.iq + joint.nq)
+        angles = quaternion.to_rpy(x[turn])
+        angles[k - first] = value
+        x[turn] = quaternion.from_rpy(angles)
+    elif joint.kind in PARTS or not model.reduction:
         x[joint.iq + k] = value
-        return Moved(x, reason)
-    moved = _drive(model, np.asarray(q), slider, value)
-    return Moved(moved.q, moved.reason or reason)
+    else:
+        moved = _drive(model, x, slider, value)
+        return Moved(moved.q, moved.reason or reason)
+    return Moved(x, reason)
 
 
 def _drive(model: Model, q: np.ndarray, slider: Slider, value: float) -> Moved:

@@ -14,7 +14,7 @@ from freeflyer.files import check_target, write_atomically
 from freeflyer.model import Model, number, public
 from freeflyer.plots.camera import Camera, camera_around
 from freeflyer.plots.picture import warn_of_meshes
-from freeflyer.plots.raster import Piece, render
+from freeflyer.plots.raster import render
 from freeflyer.plots.scene import SHOWN, all_corners, overlay, robot_pieces, robot_size
 from freeflyer.viewer.motions import Motion, floor_of, motion
 from freeflyer.viewer.player import BESIDE, grid_offsets
@@ -53,13 +53,11 @@ def gif(m: Motion, frames: np.ndarray, layers: Sequence[str], size: int = SIZE) 
     """A GIF of the first robot, at the speed of the motion."""
     from PIL import Image
 
-    camera, floor = camera_over(m, frames), floor_of(m)
-
-    def pieces(k: int) -> list[Piece]:
-        q, forces = m.at(k, [0])
-        return robot_pieces(m.model, q[0]) + overlay(m.model, q[0], layers, forces[0], m.feet, floor)
-
-    images = [Image.fromarray(render(pieces(int(k)), camera, size, size, floor)) for k in frames]
+    camera, floor, images = camera_over(m, frames), floor_of(m), []
+    for k in frames:
+        q, forces = m.at(int(k), [0])
+        pieces = robot_pieces(m.model, q[0]) + overlay(m.model, q[0], layers, forces[0], m.feet, floor)
+        images.append(Image.fromarray(render(pieces, camera, size, size, floor)))
     palette = images[len(images) // 2].quantize(128)
     images = [x.quantize(palette=palette, dither=Image.Dither.NONE) for x in images]
     shown = np.diff(np.append(m.t[frames], m.t[frames[-1]] + 1.0))

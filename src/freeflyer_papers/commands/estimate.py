@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import freeflyer as ff
 from freeflyer.cli.options import (
-    BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, make_folder, option,
+    BaseOption, DebugOption, FolderOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, make_folder, option,
 )
 from freeflyer.cli.output import draw_all, name, output, print_table, status, write_json
 from freeflyer.cli.view import play_run
-from freeflyer.errors import FreeflyerError
-
-if TYPE_CHECKING:
-    from freeflyer.contacts import Contact
-    from freeflyer.estimation import Sensors
 
 RigidOption = Annotated[list[str] | None, option("--rigid", metavar="JOINT",
     help="A joint taken as standing still; may be repeated.")]  # fmt: skip
 EncoderOption = Annotated[list[str] | None, option("--encoder", metavar="JOINT", help="A passive joint with an absolute encoder, "
     "to calibrate; may be repeated.", show_default="see estimation.select_encoders")]  # fmt: skip
-FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Draw there, PNG and SVG.")]
 
 
 def estimate(
@@ -42,60 +37,58 @@ def estimate(
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
     import numpy as np
 
-    from freeflyer.estimation import select_encoders, sensors
     from freeflyer.model.readers.safe_file import read_xml
     from freeflyer.progress import part_of
-    from freeflyer.sim import Servos
     from freeflyer.tables import Table
-    from freeflyer_papers.estimation import pictures as figures, tables
-    from freeflyer_papers.estimation.estimators import Encoder, calibrations, estimation_times, track_all
-    from freeflyer_papers.estimation.swing import COLUMNS, REST_TIME, RISE_TIME, Sway, check_sway, lateral_swing, lines
-    from freeflyer_papers.estimation.swing import settings as settings_of
+    from freeflyer_papers.estimation import estimators, shown, swing as swinging
 
     if view and not swing:
         raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
     if (amplitude, frequency) != (0.05, 0.2) and not swing:
         raise typer.BadParameter("--amplitude and --frequency are those of the swing in MuJoCo: give --swing, too")
     model = load_robot(robot, base, loops)
-    s, path = sensors(model, rigid=tuple(rigid or ())), model.description.file
+    s, path = ff.estimation.sensors(model, rigid=tuple(rigid or ())), model.description.file
     file = Path(path) if path and read_xml(path, "robot file")[0].tag == "mujoco" else None  # read by MuJoCo itself
-    encoder, sways = Encoder(noise, quantum), 1.5
-    sway = Sway(amplitude, frequency, duration=REST_TIME + RISE_TIME + sways / max(frequency, 1e-3), encoder=encoder)
+    encoder, sways = estimators.Encoder(noise, quantum), 1.5
+    time = swinging.REST_TIME + swinging.RISE_TIME + sways / max(frequency, 1e-3)
+    sway = swinging.Sway(amplitude, frequency, duration=time, encoder=encoder)
     if swing:
-        check_sway(sway, Servos())
+        swinging.check_sway(sway, ff.sim.Servos())
     feet = _feet(s, file, needed=swing)
     for joint in encoders or ():
         s.model.joint(joint)
     make_folder(folder)
     out, numbers, pictures, moved = output(json), dict[str, Any](), dict[str, Callable[[], Any]](), None
     with status() as progress:
-        kinds = {"ideal": Encoder(), "quantised": Encoder(0.0, quantum), "noisy, quantised": encoder}
-        tracked = track_all(s, kinds, duration, progress, "motors on sinusoids")
-        numbers["tracking"], pictures["tracking"] = tracked.runs, lambda: figures.tracking(tracked)
-        print_table(out, tables.tracking(tracked, f"passive state of {s.model.name} at 1 kHz, beta = 1000 / s (m and rad)"))
+        kinds = {"ideal": estimators.Encoder(), "quantised": estimators.Encoder(0.0, quantum), "noisy, quantised": encoder}
+        tracked = estimators.track_all(s, kinds, duration, progress, "motors on sinusoids")
+        numbers["tracking"], pictures["tracking"] = tracked.runs, lambda: shown.tracking(tracked)
+        print_table(out, shown.tracking_table(tracked, f"passive state of {s.model.name} at 1 kHz, beta = 1000 / s (m and rad)"))
         if starts:
             text, motors = f"calibrating from {starts} starts", None
             progress(0.0, text)
             if not encoders:
-                selection = select_encoders(s)
+                selection = ff.estimation.select_encoders(s)
                 encoders, motors = list(selection.joints), selection.motors
-            found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=part_of(progress, text))
-            numbers["calibration"], pictures["calibration"] = found, lambda: figures.calibration(found)
-            rows = [*tables.calibration(found).items(), ("absolute encoders on", ", ".join(found.encoders))]
+            found = estimators.calibrations(
+                s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=part_of(progress, text))
+            numbers["calibration"], pictures["calibration"] = found, lambda: shown.calibration(found)
+            rows = [*shown.calibration_found(found).items(), ("absolute encoders on", ", ".join(found.encoders))]
             print_table(out, Table(f"calibration of {s.model.name}", ("quantity", "found"), rows))
         if bench:
             progress(0.0, "timing the estimators")
-            numbers["times"] = estimation_times(s, feet)
-            rows = list(tables.times(numbers["times"]).items())
+            numbers["times"] = estimators.estimation_times(s, feet)
+            rows = list(shown.times_found(numbers["times"]).items())
             print_table(out, Table(f"time of the estimators of {s.model.name}", ("one state from Python", "us"), rows, (1,)))
         if swing:
-            moved = lateral_swing(s, file, feet, sway=sway, progress=progress)
-            drawn, shown = np.array([figures.bones(s.model, q) for q in moved.extremes]), moved.subsample(20)
-            pictures |= {f"swing_{what}": draw for what, draw in tables.swing_pictures(shown, drawn).items()}
-            numbers["swing"] = {"lines": lines(moved), "settings": settings_of(moved), "swing": shown}
+            moved = swinging.lateral_swing(s, file, feet, sway=sway, progress=progress)
+            drawn, thinned = np.array([shown.bones(s.model, q) for q in moved.extremes]), moved.subsample(20)
+            pictures |= {f"swing_{what}": draw for what, draw in shown.swing_pictures(thinned, drawn).items()}
+            lines, settings, heads = swinging.lines(moved), swinging.settings(moved), swinging.COLUMNS
+            numbers["swing"] = {"lines": lines, "settings": settings, "swing": thinned}
             title = f"lateral swing of {moved.robot}: contact wrenches against MuJoCo's contacts"
-            print_table(out, Table(title, COLUMNS, [x.cells for x in lines(moved)], range(1, len(COLUMNS))))
-            out.print(name(settings_of(moved), "", 2000), soft_wrap=True)
+            print_table(out, Table(title, heads, [x.cells for x in lines], range(1, len(heads))))
+            out.print(name(settings, "", 2000), soft_wrap=True)
         progress(0.0, "drawing")
         draw_all(out, folder, pictures)
     write_json(json, "estimate", numbers)
@@ -103,13 +96,11 @@ def estimate(
         play_run(out, moved)
 
 
-def _feet(s: Sensors, file: Path | None, needed: bool) -> tuple[Contact, ...] | None:
+def _feet(s: ff.estimation.Sensors, file: Path | None, needed: bool) -> tuple[ff.contacts.Contact, ...] | None:
     """Feet by the file's shapes, else by the names of sites; None where there are none and none are needed."""
-    from freeflyer.contacts import feet_by_name, feet_from_file
-
     try:
-        return feet_by_name(s.model) if file is None else feet_from_file(s.closed, file)
-    except FreeflyerError:
+        return ff.contacts.feet_by_name(s.model) if file is None else ff.contacts.feet_from_file(s.closed, file)
+    except ff.FreeflyerError:
         if needed:
             raise
         return None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption, ViewOption, make_folder, option
+from freeflyer.cli.options import DebugOption, FolderOption, JsonOption, ViewOption, make_folder, option
 from freeflyer.cli.output import draw_all, output, print_table, status, table, write_json
 from freeflyer.cli.view import play_run
 from freeflyer.errors import InputError, check_name, format_value
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
 ExperimentArgument = Annotated[str | None, typer.Argument(metavar="EXPERIMENT",
     help="prismatic-I to -III or revolute-I to -VI; without one, the list of them.", show_default=False)]  # fmt: skip
-FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER",
-    help="Write figure, film strip and animation there.")]  # fmt: skip
 SetOption = Annotated[list[str] | None, option("--set", metavar="NAME=VALUE",
     help="A setting, such as energy_gain=20; may be given several times.")]  # fmt: skip
 
@@ -32,10 +29,13 @@ def hop(
 ) -> None:  # fmt: skip
     """Let a leg hop: the experiments of the decoupling thesis, or the same with other settings."""
     from freeflyer_papers import hopping
+    from freeflyer_papers.hopping.pictures import hop_animation, hop_figure, hop_strip
+    from freeflyer_papers.hopping.settings import EXPERIMENTS
 
     out = output(json)
     if experiment is None:
-        out.print(_list())
+        rows = [(name, x.purpose, f"{x.duration:g} s") for name, x in EXPERIMENTS.items()]
+        out.print(table("hopping experiments: freeflyer hop EXPERIMENT", ("experiment", "what", "time"), rows, (2,)))
         return
     changes = parse_settings(settings or [])
     make_folder(folder)
@@ -46,7 +46,10 @@ def hop(
     if run.failure:
         out.print(f"It {run.ended}: {run.failure}", soft_wrap=True)
     if folder is not None:
-        draw(out, run, folder)
+        end = float(run.t[-1])
+        draw_all(out, folder, {run.experiment: lambda: hop_figure(run),
+            f"{run.experiment}_strip": lambda: hop_strip(run, count=12, begin=max(0.0, end - 0.8))})  # fmt: skip
+        out.print(f"wrote {hop_animation(run, folder / f'{run.experiment}.gif', begin=max(0.0, end - 2.0))}", soft_wrap=True)
     write_json(json, "hop", summary(run))
     if view:
         play_run(out, run)
@@ -72,16 +75,6 @@ def parse_settings(given: list[str]) -> dict[str, Any]:
     return found
 
 
-def draw(out: Any, run: HopRun, folder: Path) -> None:
-    """Writes figure, film strip and animation of a run into a folder, and says so."""
-    from freeflyer_papers.hopping.pictures import hop_animation, hop_figure, hop_strip
-
-    end = float(run.t[-1])
-    draw_all(out, folder, {run.experiment: lambda: hop_figure(run),
-        f"{run.experiment}_strip": lambda: hop_strip(run, count=12, begin=max(0.0, end - 0.8))})  # fmt: skip
-    out.print(f"wrote {hop_animation(run, folder / f'{run.experiment}.gif', begin=max(0.0, end - 2.0))}", soft_wrap=True)
-
-
 def summary(run: HopRun) -> dict[str, Any]:
     """Numbers of the tables."""
     energy = run.energy
@@ -101,10 +94,3 @@ def _table(run: HopRun) -> Any:
             ("distance", f"{s['distance']:+.3f}", "m"), ("kinetic and gravity energy, begin", f"{s['energy'][0]:.4f}", "J"),
             ("end", f"{s['energy'][1]:.4f}", "J")]  # fmt: skip
     return table(f"{run.experiment}: {run.ended}", ("what", "value", "unit"), rows, (1,))
-
-
-def _list() -> Any:
-    from freeflyer_papers.hopping.settings import EXPERIMENTS
-
-    rows = [(name, x.purpose, f"{x.duration:g} s") for name, x in EXPERIMENTS.items()]
-    return table("hopping experiments: freeflyer hop EXPERIMENT", ("experiment", "what", "time"), rows, (2,))

@@ -34,12 +34,15 @@ def reproduce(
 
     out, start = output(json), perf_counter()
     if everything:
-        _refuse_with_all(key, robot, peer)
+        for word, value in ((f"the key {key!r}", key), ("--robot", robot), ("--peer", peer)):
+            if value is not None:
+                raise InputError(f"--all takes every paper as it is, without {word}: leave one of them out")
         make_folder(folder)
         _reproduce_all(out, folder, json)
         return
     if key is None:
-        out.print(_list(papers))
+        rows = [(key, papers.reproduction(key).paper) for key in papers.names()]
+        out.print(table("papers that can be reproduced: freeflyer reproduce KEY", ("key", "paper"), rows))
         return
     paper = papers.reproduction(key)
     given = {name: file for name, file in (("robot", robot), ("peer", peer)) if file is not None}
@@ -56,12 +59,6 @@ def reproduce(
     write_json(json, f"reproduce {key}", result)
     wrote = ", ".join([str(numbers), *(p.name for p in pictures)])
     out.print(f"{perf_counter() - start:.1f} s. Wrote {wrote}", soft_wrap=True)
-
-
-def _refuse_with_all(key: str | None, robot: Path | None, peer: Path | None) -> None:
-    for word, given in ((f"the key {key!r}", key), ("--robot", robot), ("--peer", peer)):
-        if given is not None:
-            raise InputError(f"--all takes every paper as it is, without {word}: leave one of them out")
 
 
 def _reproduce_all(out: Any, folder: Path, json: Path | None) -> None:
@@ -92,11 +89,6 @@ def refuse_options(paper: Any, given: dict[str, Path]) -> None:
     if strange:
         takes = " and ".join(f"--{name}" for name in paper.options) or "no files"
         raise InputError(f"reproduce {paper.key} has no option --{strange[0]}: it takes {takes}", option=strange[0])
-
-
-def _list(papers: Any) -> Any:
-    rows = [(key, papers.reproduction(key).paper) for key in papers.names()]
-    return table("papers that can be reproduced: freeflyer reproduce KEY", ("key", "paper"), rows)
 
 
 def _save(figures: Any, folder: Path, key: str) -> list[Path]:

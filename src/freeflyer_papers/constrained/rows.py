@@ -99,19 +99,15 @@ def _rows(model: Model, given: object, q: np.ndarray, v: np.ndarray, drift: bool
     if isinstance(given, ConstraintSet):
         return _set_rows(model, given, q, v, drift)
     if isinstance(given, Rows):
-        return _check_rows(model, given)
+        A, b = user_rows(model, (given.A, given.b))
+        count = A.shape[-2]
+        for name, x in (("rate", given.rate), ("gap", given.gap), ("names", given.names)):
+            if np.shape(x)[-1:] != (count,):
+                raise InputError(f"Rows have {count} rows and {name} of shape {np.shape(x)}, expected (..., {count})")
+        return Rows(A, b, np.asarray(given.rate, dtype=float), np.asarray(given.gap, dtype=float), tuple(map(str, given.names)))
     A, b = user_rows(model, given)
     nothing = np.full(b.shape, np.nan)
     return Rows(A, b, nothing, nothing, tuple(f"{word} {first + k}" for k in range(A.shape[-2])))
-
-
-def _check_rows(model: Model, given: Rows) -> Rows:
-    A, b = user_rows(model, (given.A, given.b))
-    count = A.shape[-2]
-    for name, x in (("rate", given.rate), ("gap", given.gap), ("names", given.names)):
-        if np.shape(x)[-1:] != (count,):
-            raise InputError(f"Rows have {count} rows and {name} of shape {np.shape(x)}, expected (..., {count})")
-    return Rows(A, b, np.asarray(given.rate, dtype=float), np.asarray(given.gap, dtype=float), tuple(map(str, given.names)))
 
 
 def _set_rows(model: Model, constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, drift: bool) -> Rows:

@@ -69,7 +69,10 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
     lead = x.weighted.w.shape[:-1]
     solved = solve(x.weighted)
     refuse_contradictions(x.weighted, solved, x.rows.names, np.broadcast_to(x.size, lead), model.nv)
-    redundant = _redundant(x.weighted.D, x.rows.names, solved.rank)
+    flags = np.zeros(x.weighted.D.shape[:-1], bool)
+    for at in np.argwhere(solved.rank < len(x.rows.names)):
+        flags[tuple(at)] = dependent_rows(x.weighted.D[tuple(at)])
+    redundant = {name: flags[..., k] for k, name in enumerate(x.rows.names)}
     return ConstrainedMotion(solved.a, solved.forces, solved.multipliers, x.rows.names, solved.rank, redundant)
 
 
@@ -91,24 +94,12 @@ def equations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, constrai
     Q = tau - h
     lead = leading_axes((Q, rows.A, rows.b), (1, 2, 1), ("the state", "A", "b"))
     M, Q, A, b = (np.broadcast_to(x, (*lead, *x.shape[x.ndim - k :])) for x, k in ((M, 2), (Q, 1), (rows.A, 2), (rows.b, 1)))
-    return Equations(M, Q, rows._replace(A=A, b=b), _weigh(model, q, M, Q, A, b), size)
-
-
-def _weigh(model: Model, q: np.ndarray, M: np.ndarray, Q: np.ndarray, A: np.ndarray, b: np.ndarray) -> Weighted:
     try:
-        return weigh(M, Q, A, b)
+        return Equations(M, Q, rows._replace(A=A, b=b), weigh(M, Q, A, b), size)
     except np.linalg.LinAlgError:
         where = np.linalg.eigvalsh(M)[..., 0]
         at = tuple(int(k) for k in np.unravel_index(int(np.argmin(where)), where.shape))
         raise singular(model, np.broadcast_to(q, (*where.shape, model.nq))[at], at) from None
-
-
-def _redundant(D: np.ndarray, names: tuple[str, ...], rank: np.ndarray) -> dict[str, np.ndarray]:
-    """Name -> (...) bool: whether a row depends on rows before it."""
-    flags = np.zeros(D.shape[:-1], bool)
-    for at in np.argwhere(rank < len(names)):
-        flags[tuple(at)] = dependent_rows(D[tuple(at)])
-    return {name: flags[..., k] for k, name in enumerate(names)}
 
 
 class Weighted(namedtuple("Weighted", "W D scale w a_free")):
@@ -172,9 +163,11 @@ def refuse_contradictions(x: Weighted, solved: Solved, names: tuple[str, ...], s
     at = tuple(int(k) for k in np.argwhere(bad.any(axis=-1))[0]) if bad.ndim > 1 else ()
     D, w, scale = (np.broadcast_to(z, (*bad.shape[:-1], *z.shape[bad.ndim - 1 :]))[at] for z in (x.D, x.w, x.scale))
     rank = int(np.broadcast_to(solved.rank, bad.shape[:-1])[at])
-    k, demanded = _first_contradiction(D, w)
+    dependent = dependent_rows(D)
+    demanded = D @ (np.linalg.pinv(D[~dependent]) @ w[~dependent])  # by the rows before each
+    k = int(np.argmax(np.where(dependent, np.abs(demanded - w), -1.0)))
     where = f" at state {list(at)}" if at else ""
-    off = abs(demanded - w[k]) / scale[k]
+    off = abs(demanded[k] - w[k]) / scale[k]
     if rank == nv and len(names) > nv:
         text = (f"{len(names)} rows{where} for {nv} freedoms: {nv} of them leave no motion free, and {names[k]!r} contradicts "
             f"these by {off:.3g} m/s^2 or rad/s^2. At most {nv} rows may be independent: leave some out")
@@ -182,12 +175,3 @@ def refuse_contradictions(x: Weighted, solved: Solved, names: tuple[str, ...], s
         text = (f"{names[k]!r}{where} depends on rows before it and contradicts them by {off:.3g} m/s^2 or rad/s^2, so that "
             "no acceleration keeps all: leave one of them out, or make their right-hand sides agree")
     raise InputError(text, row=names[k], gap=float(off), rank=rank)
-
-
-def _first_contradiction(D: np.ndarray, w: np.ndarray) -> tuple[int, float]:
-    """The dependent row that the rows before it contradict most, and the value that they give it."""
-    dependent = dependent_rows(D)
-    kept = ~dependent
-    given = D @ (np.linalg.pinv(D[kept]) @ w[kept])
-    k = int(np.argmax(np.where(dependent, np.abs(given - w), -1.0)))
-    return k, float(given[k])

@@ -9,16 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
+import freeflyer as ff
 from freeflyer.contacts.sets.tables import surface_points
-from freeflyer.dynamics import (
-    Expressed, Wrenches, frame_bias_acceleration, frame_jacobian, frame_pose, frame_velocity, velocity_map, velocity_map_bias,
-)
+from freeflyer.dynamics import Expressed, Wrenches
 from freeflyer.errors import InputError, format_value
 from freeflyer_papers.constrained.rows import Constraints, DriftControl, Rows, join, rows_of
 from freeflyer_papers.constrained.udwadia_kalaba import dependent_rows, equations, refuse_contradictions, solve, weigh
 from freeflyer.model import Model, finite_array, finite_row, one_row, public
-from freeflyer.optimization import InfeasibleError, nearest
 from freeflyer.tolerances import TOUCH_GAP, VELOCITY_TOLERANCE
 
 
@@ -80,8 +77,8 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
     D, w = np.vstack([x.weighted.D[keep], C.D]), np.concatenate([x.weighted.w[keep], C.w])
     ends = np.concatenate([x.weighted.w[keep], np.full(len(C.w), np.inf)])
     try:
-        found = nearest(np.zeros(model.nv), D, w, ends, solver=solver)
-    except InfeasibleError as error:
+        found = ff.optimization.nearest(np.zeros(model.nv), D, w, ends, solver=solver)
+    except ff.optimization.InfeasibleError as error:
         names = [*np.array(x.rows.names, dtype=object)[keep], *np.array(rows.names, dtype=object)[closed]]
         at: tuple[int, ...] = error.data["rows"]  # type: ignore[assignment]
         together = tuple(str(names[k]) for k in at)
@@ -120,7 +117,7 @@ def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
     m and rad, negative beyond it."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     np.broadcast_shapes(q.shape[:-1], v.shape[:-1])  # axes that do not fit are refused by the names of q and v
-    G, bias = velocity_map(model, q), velocity_map_bias(model, q, v)
+    G, bias = ff.velocity_map(model, q), ff.velocity_map_bias(model, q, v)
     parts = []
     for joint in model.tree.joints:
         given = model.description.joint(joint.name)
@@ -134,7 +131,8 @@ def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
 
 
 @public
-def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequence[Contact], height: float = 0.0) -> Rows:
+def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequence[ff.contacts.Contact],
+                        height: float = 0.0) -> Rows:
     """Rows of contact points that do not enter their planes, and may leave them, for `inequalities=`; they slide without friction.
 
     Args:
@@ -145,13 +143,13 @@ def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequ
     if z.shape != ():
         raise InputError(f"height must be a number in m, got {format_value(height)}")
     parts = []
-    for contact in [contacts] if isinstance(contacts, Contact) else contacts:
-        if not isinstance(contact, Contact):
+    for contact in [contacts] if isinstance(contacts, ff.contacts.Contact) else contacts:
+        if not isinstance(contact, ff.contacts.Contact):
             raise InputError(f"contacts must list what freeflyer.contacts makes, [point('foot')], got {format_value(contact)}")
-        X, n = frame_pose(model, q, contact.frame), contact.normal
-        J = frame_jacobian(model, q, contact.frame, "mixed")
-        bias = frame_bias_acceleration(model, q, v, contact.frame, "mixed")
-        spin = frame_velocity(model, q, v, contact.frame, "mixed")[..., 3:]
+        X, n = ff.frame_pose(model, q, contact.frame), contact.normal
+        J = ff.frame_jacobian(model, q, contact.frame, "mixed")
+        bias = ff.frame_bias_acceleration(model, q, v, contact.frame, "mixed")
+        spin = ff.frame_velocity(model, q, v, contact.frame, "mixed")[..., 3:]
         points = surface_points(model.tree, contact)
         for k, point in enumerate(points):
             arm = X[..., :3, :3] @ point  # from the frame's origin, world axes

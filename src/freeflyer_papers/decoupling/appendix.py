@@ -13,9 +13,9 @@ import sympy as sp
 from scipy.integrate import quad
 
 import freeflyer as ff
+from freeflyer.dynamics.closed import multiply
 from freeflyer.progress import Progress
 from freeflyer.robots.legged import GRAVITY, HOPPER_SHANK, HOPPER_THIGH, LENGTH, THIGH_TRUNK, revolute_hopper
-from freeflyer.spatial import inertia, se2
 from freeflyer.tables import Table
 from freeflyer_papers import planar
 from freeflyer_papers.decoupling.sample_program import SampleProgram, sample_program
@@ -120,10 +120,11 @@ def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Func
     }, q[None], v[None]).items()}  # fmt: skip
     T = rates(q)
     w, kernels = T @ v, {name: x[0] for name, x in kernel_numbers(model, q[None], v[None]).items()}
-    X = se2.from_position_angle(ours["o"], q[2] + q[3])
+    X = ff.spatial.se2.from_position_angle(ours["o"], q[2] + q[3])
     V = ff.frame_velocity(model, q, w, "shank")
     J = ff.frame_jacobian(model, q, "shank")[[0, 2, 4]] @ T * [[1.0], [1.0], [-1.0]]
-    spatial = sum(inertia.matrix(m, [x, 0.0, 0.0], np.zeros((3, 3))) for m, x in ((THIGH_TRUNK, 0.0), (HOPPER_THIGH, LENGTH / 2.0)))
+    parts = ((THIGH_TRUNK, 0.0), (HOPPER_THIGH, LENGTH / 2.0))
+    spatial = sum(ff.spatial.inertia.matrix(m, [x, 0.0, 0.0], np.zeros((3, 3))) for m, x in parts)
     S = np.eye(6)[[0, 2, 4]] * [[1.0], [1.0], [-1.0]]
     rows: list[tuple[str, str, tuple[Any, Any] | None, str]] = [
         ("rotationmatrix_R_xy(theta_xy)", "planar.rotation_matrix(angle)", (ours["R"], X[:2, :2]), "spatial.se2"),
@@ -131,10 +132,10 @@ def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Func
         ("frameorigin_o_xy(H_xy)", "pose.origin", (ours["o"], kernels["o_i1"]), "frame_pose"),
         ("frameorientaton_R_o_xy(H_xy)", "pose.rotation", (ours["R"], X[:2, :2]), "spatial.se2"),
         ("frameangle_theta_o_xy(H_xy)", "pose.angle; planar.pose_of(H).angle", (ours["angle"], q[2] + q[3]), "q"),
-        ("Adjoint_A_xy(H_xy)", "planar.adjoint(pose)", (ours["A"], se2.adjoint(X)), "spatial.se2.adjoint"),
+        ("Adjoint_A_xy(H_xy)", "planar.adjoint(pose)", (ours["A"], ff.spatial.se2.adjoint(X)), "spatial.se2.adjoint"),
         ("adjoint_a_xy(H_xy)", "planar.twist_adjoint(planar.twist_jacobian(pose, state) * v)",
-         (ours["a"], se2.ad([V[0], V[2], -V[4]])), "frame_velocity"),
-        ("bodyvelocity2adjoint_a_xy(nu_xy)", "planar.twist_adjoint(twist)", (ours["a"], se2.ad([V[0], V[2], -V[4]])),
+         (ours["a"], ff.spatial.se2.ad([V[0], V[2], -V[4]])), "frame_velocity"),
+        ("bodyvelocity2adjoint_a_xy(nu_xy)", "planar.twist_adjoint(twist)", (ours["a"], ff.spatial.se2.ad([V[0], V[2], -V[4]])),
          "spatial.se2.ad"),
         ("Jacobian_Jodot_xy(O_xy, xq_ib)", "symbolic.jacobian(pose.origin, state)",
          (ours["Jo"], ff.frame_jacobian(model, q, "shank", expressed="mixed")[PLANE] @ T), "frame_jacobian"),
@@ -229,15 +230,15 @@ def rates(q: np.ndarray) -> np.ndarray:
 
 
 def rotation(angle: np.ndarray) -> np.ndarray:
-    return se2.from_position_angle(np.zeros(2), angle)[..., :2, :2]
+    return ff.spatial.se2.from_position_angle(np.zeros(2), angle)[..., :2, :2]
 
 
 def kernel_numbers(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
     """Each output for q, v (n, 4); "Cbp v" in place of Cbp, whose matrix is one of many."""
     T = rates(q)
     M = ff.mass_matrix(model, q)
-    w = _times(T, v)
-    spin = np.concatenate([v[:, 2:3] * _times(S, w[:, :2]), np.zeros((len(q), 2))], axis=1)  # rate of w at constant v
+    w = multiply(T, v)
+    spin = np.concatenate([v[:, 2:3] * multiply(S, w[:, :2]), np.zeros((len(q), 2))], axis=1)  # rate of w at constant v
     G = ff.gravity_forces(model, q)
     coriolis = ff.inverse_dynamics(model, q, w, spin) - G
     turned = np.swapaxes(T, -1, -2)
@@ -254,14 +255,14 @@ def kernel_numbers(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, n
     momentum = ff.centroidal_momentum(model, q, w)
     h = np.stack([momentum[:, 0], momentum[:, 2], -momentum[:, 4]], axis=1)
     R_ci = np.swapaxes(R_ic, -1, -2)
-    spun = (_times(S, arm))[:, :, None] * J_alpha[:, None, :]
+    spun = (multiply(S, arm))[:, :, None] * J_alpha[:, None, :]
     return {
-        "Mb": turned @ M @ T, "MbI": np.linalg.inv(turned @ M @ T), "Cbp v": _times(turned, coriolis), "Gb": _times(turned, G),
-        "E_pot": ff.potential_energy(model, q), "o_i1": knee, "o_if": foot, "o_ic": com, "o_cf": _times(R_ci, arm),
+        "Mb": turned @ M @ T, "MbI": np.linalg.inv(turned @ M @ T), "Cbp v": multiply(turned, coriolis), "Gb": multiply(turned, G),
+        "E_pot": ff.potential_energy(model, q), "o_i1": knee, "o_if": foot, "o_ic": com, "o_cf": multiply(R_ci, arm),
         "Jodot_i1": J_knee, "Jodot_if": J_foot, "Jodot_ic": J_com, "Jodot_cf": R_ci @ (J_arm - spun),
-        "Jalpha_iodot_cf": np.einsum("ni,nij->nj", _times(S, arm), J_arm)[:, None] / (r**2)[:, None, None],
+        "Jalpha_iodot_cf": np.einsum("ni,nij->nj", multiply(S, arm), J_arm)[:, None] / (r**2)[:, None, None],
         "Jrdot_cf": np.einsum("ni,nij->nj", arm, J_arm)[:, None] / r[:, None, None], "alpha_c": q[:, 2] + angle + np.pi / 2.0,
-        "Jalphadot_c": J_alpha[:, None], "h_c": np.concatenate([_times(R_ci, h[:, :2]), h[:, 2:]], axis=1), "h_inertc": h}
+        "Jalphadot_c": J_alpha[:, None], "h_c": np.concatenate([multiply(R_ci, h[:, :2]), h[:, 2:]], axis=1), "h_inertc": h}
 
 
 def locked_turn(model: ff.Model, q: np.ndarray) -> np.ndarray:
@@ -273,7 +274,3 @@ def locked_turn(model: ff.Model, q: np.ndarray) -> np.ndarray:
 def com_angle(model: ff.Model, q: float) -> float:
     """Angle of the frame that turns with the locked velocity, by quadrature (3.75)."""
     return float(quad(lambda x: float(locked_turn(model, np.array([0.0, 0.0, 0.0, x]))), 0.0, q, epsabs=1e-13, epsrel=1e-13)[0])
-
-
-def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.einsum("...ij,...j->...i", A, x)

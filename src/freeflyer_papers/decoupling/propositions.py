@@ -9,11 +9,10 @@ from functools import partial
 import numpy as np
 
 import freeflyer as ff
-from freeflyer import decoupling, robots
+from freeflyer import decoupling
 from freeflyer.analysis.timing.algorithms import default_robots
 from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.decoupling.base import FORMS, Form
-from freeflyer.robots import make
 from freeflyer.spatial import se3
 
 STATES, BOUND = 5, 1e-10
@@ -24,16 +23,11 @@ class Statement(namedtuple("Statement", "source text residual robot")):
     """A statement of the paper, its largest residual relative to the size of its terms, and where."""
 
 
-def models() -> tuple[ff.Model, ...]:
-    """Robots in space, in the air and on legs."""
-    return tuple(robots.make(name) for name in ROBOTS)
-
-
 def statements() -> tuple[Statement, ...]:
     """Every statement, at random states of every robot."""
     worst: dict[tuple[str, str], tuple[float, str]] = {}
     rng = np.random.default_rng(4)
-    for model in models():
+    for model in map(ff.robots.make, ROBOTS):
         for _ in range(STATES):
             q = ff.integrate(model, model.neutral, rng.standard_normal(model.nv))
             for source, text, residual in residuals(model, q, rng.standard_normal(model.nv), rng):
@@ -55,7 +49,10 @@ def residuals(model: ff.Model, q: np.ndarray, v: np.ndarray, rng: np.random.Gene
     rate = C["passive"] + C["passive"].T
     E = C["newton-euler"]
     yield "(1.6), (3.82)", "Mdot = C + C^T, Newton-Euler form", _relative(E + E.T, rate, E)
-    yield from _constants(model, q, v)
+    found = decoupling.constants_of_motion(model, q, v)
+    for k, name in enumerate(found.frames[:2]):
+        text = f"a_cb^T h_b = a_ib^T h_b, c: {name.replace('_', ' ')}"
+        yield "Proposition 3.2.1", text, _relative(found.drifts[k], 0.0, found.drifts[-1])
     yield from _decoupling(model, q, v, M, C, rate, rng)
     yield from _external(model, q, v, M)
 
@@ -74,13 +71,6 @@ def _lie(rng: np.random.Generator) -> Iterator[tuple[str, str, float]]:
     yield "Lemma 2.10", "A nu = vee(H hat(nu) H^-1)", _relative(se3.vee(X @ se3.hat(a) @ se3.inverse(X)), A @ a, A @ a)
     bracket = se3.vee(se3.hat(a) @ se3.hat(c) - se3.hat(c) @ se3.hat(a))
     yield "Lemma 2.11", "a nu = vee([hat(nu_1), hat(nu_2)])", _relative(bracket, se3.ad(a) @ c, se3.ad(a) @ c)
-
-
-def _constants(model: ff.Model, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[str, str, float]]:
-    found = decoupling.constants_of_motion(model, q, v)
-    size = np.abs(found.drifts[-1])
-    for k, name in enumerate(found.frames[:2]):
-        yield "Proposition 3.2.1", f"a_cb^T h_b = a_ib^T h_b, c: {name.replace('_', ' ')}", _relative(found.drifts[k], 0.0, size)
 
 
 def _decoupling(model: ff.Model, q: np.ndarray, v: np.ndarray, M: np.ndarray, C: dict[Form, np.ndarray], rate: np.ndarray,
@@ -137,7 +127,7 @@ class Time(namedtuple("Time", "robot nv mass coriolis coriolis_hamel decoupled d
 def times() -> tuple[Time, ...]:
     """TALOS, where example-robot-data is installed, and robots made by code."""
     first = next(iter(default_robots()))
-    models = [m for m in (first, make("humanoid"), make("space_manipulator")) if m.joints[0].kind == "free"]
+    models = [m for m in (first, ff.robots.make("humanoid"), ff.robots.make("space_manipulator")) if m.joints[0].kind == "free"]
     rng, made = np.random.default_rng(7), []
     for model in models:
         q, v = ff.integrate(model, model.neutral, rng.standard_normal(model.nv)), rng.standard_normal(model.nv)

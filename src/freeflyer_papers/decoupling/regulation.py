@@ -7,7 +7,6 @@ from collections import namedtuple
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.sim.simulating import simulate
 from freeflyer_papers.printed.decoupled_controller import DecoupledController
 
 DURATION, STEP = 4.0, 0.05
@@ -46,7 +45,7 @@ def regulate(model: ff.Model, name: str, case: str) -> Regulated:
     controller = DecoupledController(
         model, ff.control.MinimumJerkReference(center, center + np.array(MOVES[name]) * external, duration=0.6 * DURATION),
         ff.control.MinimumJerkReference(joints, joints + away * internal, duration=0.6 * DURATION), 3.0, 3.0)  # fmt: skip
-    run = simulate(model, start, v, controller, dt=STEP, duration=DURATION, hold=False, integrator="dop853", rtol=1e-10,
+    run = ff.sim.simulate(model, start, v, controller, dt=STEP, duration=DURATION, hold=False, integrator="dop853", rtol=1e-10,
         atol=1e-12)  # fmt: skip
     spin = ff.decoupling.external_velocity(model, run.q, run.v)[:, 3:]
     base = run.q[:, :3] - run.q[0, :3]
@@ -90,7 +89,7 @@ def flights() -> tuple[Flight, ...]:
     def push(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return torques * np.cos(2.0 * t) - np.concatenate([np.zeros(6), v[6:]])
 
-    run = simulate(model, q, v, push, dt=FLIGHT_STEP, duration=FLIGHT_DURATION, integrator="dop853", rtol=1e-12, atol=1e-13)
+    run = ff.sim.simulate(model, q, v, push, dt=FLIGHT_STEP, duration=FLIGHT_DURATION, integrator="dop853", rtol=1e-12, atol=1e-13)
     found = ff.decoupling.constants_of_motion(model, run.q, run.v)
     made = []
     for k, name in enumerate(found.frames):

@@ -12,7 +12,6 @@ from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 from freeflyer_papers.decoupling import propositions, regulation
-from freeflyer_papers.decoupling.regulation import MOVES
 
 
 class TheoryResult(namedtuple("TheoryResult", "statements flights frames paths times runs")):
@@ -53,10 +52,8 @@ def _statements(r: TheoryResult) -> Table:
 
 
 def _flights(r: TheoryResult) -> Table:
-    rows = []
-    for f in r.flights:
-        verdict = "holds" if f.conserved == (f.change < regulation.BOUND) else "FAILS"
-        rows.append((f.robot, f.frame, "yes" if f.conserved else "no", f"{f.change:.1e}", verdict))
+    rows = [(f.robot, f.frame, "yes" if f.conserved else "no", f"{f.change:.1e}",
+        "holds" if f.conserved == (f.change < regulation.BOUND) else "FAILS") for f in r.flights]  # fmt: skip
     columns = ("robot", "frame c", "(3.60) fulfilled", "largest change of h_c / |h_c|", "")
     return Table(f"(3.60)-(3.62): momentum in {regulation.FLIGHT_DURATION:g} s of free flight, joints driven", columns, rows,
         (3,), "Where the condition is fulfilled the momentum stays, elsewhere it does not.")  # fmt: skip
@@ -106,36 +103,34 @@ SMALLEST = 1e-17
 def pictures(result: TheoryResult) -> dict[str, Any]:
     """Figures by name."""
     made = {"free_flight": flight(result), "com_frame_angle": angles(result)}
-    return made | {f"regulated_{name}": regulated(result, name) for name in MOVES}
+    return made | {f"regulated_{name}": regulated(result, name) for name in regulation.MOVES}
 
 
 def flight(r: TheoryResult) -> Any:
     """Change of the momentum in several frames."""
-    figure, axes = new_figure(6.4, 3.2)
+    figure, axes = new_figure(6.4, 3.2, grid=True)
     for f, colour, line in zip(r.flights, (BLUE, GREEN, ORANGE, GREY), ("-", "--", "-", "--")):
         axes.semilogy(f.t[1:], np.maximum(f.changes[1:], SMALLEST), line, color=colour, label=f.frame.replace("_", " "))
     axes.set(xlabel="time (s)", ylabel="change of $h_c$, relative", title="(3.60): momentum in free flight, joints driven")
-    axes.grid(True)
     axes.legend(fontsize=7)
     return figure
 
 
 def angles(r: TheoryResult) -> Any:
     """Angles along ways to one posture."""
-    figure, panels = new_figure(8.4, 3.2, columns=2)
+    figure, panels = new_figure(8.4, 3.2, columns=2, grid=True)
     for axes, robot in zip(panels, dict.fromkeys(p.robot for p in r.paths)):
         for p, colour in zip([p for p in r.paths if p.robot == robot], (BLUE, ORANGE, GREEN)):
             axes.plot(p.share, np.degrees(p.angle), color=colour, label=p.way)
             axes.plot(p.share[-1:], np.degrees(p.angle[-1:]), "o", color=colour, ms=4)
         axes.set(xlabel="share of the way", ylabel="angle (deg)", title=f"(3.75): {robot}")
-        axes.grid(True)
         axes.legend(fontsize=7)
     return figure
 
 
 def regulated(r: TheoryResult, robot: str) -> Any:
     """Centre of mass, locked angular velocity and joints; each motion alone and both at once."""
-    figure, panels = new_figure(9.6, 3.2, columns=3)
+    figure, panels = new_figure(9.6, 3.2, columns=3, grid=True)
     whats = (("center", "centre of mass (m)", "external: centre of mass"),
         ("spin", "velocity (rad/s)", "external: locked angular velocity"),
         ("joints", "position (rad)", "internal: joints"))  # fmt: skip
@@ -147,7 +142,6 @@ def regulated(r: TheoryResult, robot: str) -> Any:
             axes.plot(run.t, x, line, color=colour, lw=width, alpha=0.5 if width > 2.0 else 1.0)
             axes.plot([], [], line, color=colour, lw=width, label=run.case if run.case == "both" else f"{run.case} alone")
         axes.set(xlabel="time (s)", ylabel=unit, title=title)
-        axes.grid(True)
     panels[0].legend(fontsize=7)
     figure.suptitle(robot.replace("_", " "), fontsize=9)
     return figure

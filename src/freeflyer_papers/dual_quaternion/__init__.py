@@ -5,12 +5,11 @@ from __future__ import annotations
 from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress
 from freeflyer_papers.dual_quaternion import agreements, counts, tables
-from freeflyer_papers.dual_quaternion.tables import DualQuaternionResult
 from freeflyer_papers.dual_quaternion.validation import validate
 from freeflyer_papers.registry import Reproduction
 
 
-def compute(progress: Progress) -> DualQuaternionResult:
+def compute(progress: Progress) -> tables.DualQuaternionResult:
     """All of it; about a minute, more where kernels must be compiled first."""
     progress(0.0, "Table 1: twists of joints")
     found = agreements.twists()
@@ -21,7 +20,7 @@ def compute(progress: Progress) -> DualQuaternionResult:
     timed, peer = counts.timings(progress, counts.SIZES)
     validation = validate(progress)
     here = machine()
-    return DualQuaternionResult(found, agreed, remarks, counted, timed, f"{here.cpu}, {here.cores} cores", peer, validation)
+    return tables.DualQuaternionResult(found, agreed, remarks, counted, timed, f"{here.cpu}, {here.cores} cores", peer, validation)
 
 
 REPRODUCTION = Reproduction("dual-quaternion", "Dynamics of Mobile Manipulators using Dual Quaternion Algebra", compute,

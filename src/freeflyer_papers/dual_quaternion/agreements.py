@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer import formulations
 from freeflyer.analysis.checks.laws import random_states
 from freeflyer.model import WORLD, Description, Inertia, Joint, Link
-from freeflyer.robots import humanoid
-from freeflyer_papers.printed.newton_euler import adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
+from freeflyer_papers.printed.newton_euler import Body, adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
 
 STATES, JOINTS, LONG = 20, 6, 50
 SIZES = (3, 6, 12)  # joints, for Remark 4.1
@@ -22,8 +20,9 @@ STEP = 1e-3  # s, of a difference of fourth order
 
 def agreements() -> tuple[Agreement, ...]:
     """Largest distances over random states."""
-    arms = [_agreement(f"{JOINTS} joints, {kind}", serial_arm(JOINTS, kind)) for kind in KINDS]
-    return (*arms, _agreement(f"{LONG} revolute joints", serial_arm(LONG)), _agreement("humanoid on a floating base", humanoid()))
+    robots = {f"{JOINTS} joints, {kind}": serial_arm(JOINTS, kind) for kind in KINDS}
+    robots |= {f"{LONG} revolute joints": serial_arm(LONG), "humanoid on a floating base": ff.robots.humanoid()}
+    return tuple(_agreement(words, model) for words, model in robots.items())
 
 
 def remarks() -> tuple[Remark, ...]:
@@ -35,13 +34,9 @@ def _remark(robots: str, model: ff.Model) -> Remark:
     x = random_states(model, STATES, 2)
     as_printed, whole, skew = [], [], []
     for q, v in zip(x.q, x.v):
-        bodies = bodies_of(model, q, v, v)
-        screws = [b.twist for b in bodies_of(model, q, np.ones(model.nv), v)]
-        masses, inertias = [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies]
-        terms = body_terms([b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v, masses, inertias)
-        printed, lacking = skew_part_as_printed(list(terms))
+        printed, lacking = skew_part_as_printed(list(body_terms(bodies_of(model, q, np.ones(model.nv), v), v)))
         P = ff.coriolis_matrix(model, q, v)  # passive: P + P^T is M's rate
-        A = 0.5 * (P + P.T) - formulations.coriolis_matrix(model, q, v, by="gauss")
+        A = 0.5 * (P + P.T) - ff.formulations.coriolis_matrix(model, q, v, by="gauss")
         size = np.linalg.norm(A)
         as_printed.append(np.linalg.norm(printed - A) / size)
         whole.append(np.linalg.norm(printed + lacking - A) / size)
@@ -50,15 +45,14 @@ def _remark(robots: str, model: ff.Model) -> Remark:
 
 
 def _agreement(robots: str, model: ff.Model) -> Agreement:
-    x = random_states(model, STATES, 2)
-    expected = ff.inverse_dynamics(model, x.q, x.v, x.a)
-    printed = np.array([inverse_dynamics_as_printed(model, *state) for state in zip(x.q, x.v, x.a)])
-    armature = model.armature * x.a  # which the printed recursion leaves out
-    rest = np.array([formulations.inverse_dynamics(model, *state, by="gauss") for state in zip(x.q, x.v, x.a)])
-    by_appell = formulations.inverse_dynamics(model, x.q, x.v, x.a, by="gibbs_appell")
-    return Agreement(robots, STATES, _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="dual_quaternion"),
-        expected), _distance(printed + armature, expected), _distance(rest, expected), _distance(by_appell, expected),
-        _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="kane"), expected), _skew(model, x.q, x.v))  # fmt: skip
+    x, compute = random_states(model, STATES, 2), ff.formulations.inverse_dynamics
+    states, expected = (x.q, x.v, x.a), ff.inverse_dynamics(model, x.q, x.v, x.a)
+    printed = np.array([inverse_dynamics_as_printed(model, *state) for state in zip(*states)])
+    by_gauss = np.array([compute(model, *state, by="gauss") for state in zip(*states)])
+    found = (compute(model, *states, by="dual_quaternion"), printed + model.armature * x.a,  # which the recursion leaves out
+        by_gauss, compute(model, *states, by="gibbs_appell"), compute(model, *states, by="kane"))  # fmt: skip
+    by_pairs, as_printed, gauss, appell, kane = (_distance(tau, expected) for tau in found)
+    return Agreement(robots, STATES, by_pairs, as_printed, gauss, appell, kane, _skew(model, x.q, x.v))
 
 
 def _distance(found: np.ndarray, expected: np.ndarray) -> float:
@@ -71,7 +65,7 @@ def _skew(model: ff.Model, q: np.ndarray, v: np.ndarray) -> float:
         return ff.mass_matrix(model, ff.integrate(model, q, t * v))
 
     rate = (2 / 3 * (mass(STEP) - mass(-STEP)) - 1 / 12 * (mass(2 * STEP) - mass(-2 * STEP))) / STEP
-    C = formulations.coriolis_matrix(model, q, v, by="gauss")
+    C = ff.formulations.coriolis_matrix(model, q, v, by="gauss")
     return float(np.abs(rate - C - np.swapaxes(C, -1, -2)).max() / np.abs(mass(0.0)).max())
 
 
@@ -83,16 +77,14 @@ class Terms(namedtuple("Terms", "J J_rate Psi S back")):
     """Terms of one body: J and its rate (6, n), Psi and S-bar (6, 6), the conjugate of its pose (8,)."""
 
 
-def gauss_as_printed(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array], v: Array, masses: Sequence[Any],
-                     inertias: Sequence[Array], gravity: Array) -> tuple[Array, Array, Array]:  # fmt: skip
-    """M, C (n, n) and g (n,) of an arm whose body i has those poses (8,), unit screw (8,) in its joint's frame, mass and inertia
-    (3, 3); v (n,); gravity (3,)."""
+def gauss_as_printed(bodies: Sequence[Body], v: Array, gravity: Array) -> tuple[Array, Array, Array]:
+    """M, C (n, n) and g (n,) of an arm whose bodies have the twists of unit velocities; v (n,); gravity (3,)."""
     n = len(v)
     M, C, g = (np.full(shape, 0 * v[0], dtype=v.dtype) for shape in ((n, n), (n, n), (n,)))
-    for (J, J_rate, Psi, S, back), mass in zip(body_terms(x_parent, x_joint, screws, v, masses, inertias), masses):
+    for (J, J_rate, Psi, S, back), body in zip(body_terms(bodies, v), bodies):
         M = M + J.T.dot(Psi.dot(J))  # (46)
         C = C + J.T.dot(S.dot(J) + Psi.dot(J_rate))  # (47)
-        weight = np.concatenate([gravity, [0 * gravity[0]]]) * mass
+        weight = np.concatenate([gravity, [0 * gravity[0]]]) * body.mass
         g = g - J[3:].T.dot(_hamilton4(_hamilton4(back[:4]).dot(weight)).dot(conjugate(back[:4]))[:3])  # minus (50)
     return M, C, g
 
@@ -104,13 +96,15 @@ def skew_part_as_printed(terms: Sequence[Terms]) -> tuple[Array, Array]:
     return np.asarray(printed), np.asarray(lacking)
 
 
-def body_terms(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array], v: Array, masses: Sequence[Any],
-               inertias: Sequence[Array]) -> Iterator[Terms]:  # fmt: skip
+def body_terms(bodies: Sequence[Body], v: Array) -> Iterator[Terms]:
     """Terms of every body; the arguments are those of gauss_as_printed."""
-    n = len(v)
-    poses, world_screws = _kinematics(x_parent, x_joint, screws)
-    twists = _twists(world_screws, v)
-    for i in range(n):
+    poses, world_screws, twists = list[Array](), list[Array](), list[Array]()  # of the centres of mass; all in the world
+    for body, speed in zip(bodies, v):
+        frame = product(poses[-1], body.x_parent) if poses else body.x_parent
+        poses.append(product(frame, body.x_joint))
+        world_screws.append(adjoint(frame, body.twist))
+        twists.append(twists[-1] + world_screws[-1] * speed if twists else world_screws[-1] * speed)
+    for i, body in enumerate(bodies):
         back = conjugate(poses[i])
         rate = 0.5 * product(twists[i], poses[i])  # (4)
         J_x, J_x_rate = [], []
@@ -120,29 +114,10 @@ def body_terms(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequ
             J_x_rate.append(0.5 * product(moved, poses[i]) + 0.5 * product(world_screws[k], rate))
         H, H_rate = _hamilton(back), _hamilton(conjugate(rate))
         A, B = np.array(J_x).T, np.array(J_x_rate).T
-        J = _padded(2 * H.dot(A)[IMAGINARY], n)  # (33)
-        J_rate = _padded(2 * (H_rate.dot(A) + H.dot(B))[IMAGINARY], n)
-        omega = J[:3].dot(v)
-        yield Terms(J, J_rate, _metric(masses[i], inertias[i]), _skew_bar(masses[i], inertias[i], omega), back)
-
-
-def _kinematics(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array]) -> tuple[list[Array], list[Array]]:
-    """Poses of the centres of mass, and screws, in the world."""
-    poses: list[Array] = []
-    found: list[Array] = []
-    for placed, moved, screw in zip(x_parent, x_joint, screws):
-        frame = product(poses[-1], placed) if poses else placed
-        poses.append(product(frame, moved))
-        found.append(adjoint(frame, screw))
-    return poses, found
-
-
-def _twists(screws: Sequence[Array], v: Array) -> list[Array]:
-    """Twists of the bodies, in the world."""
-    twists: list[Array] = []
-    for screw, rate in zip(screws, v):
-        twists.append(twists[-1] + screw * rate if twists else screw * rate)
-    return twists
+        J = _padded(2 * H.dot(A)[IMAGINARY], len(v))  # (33)
+        J_rate = _padded(2 * (H_rate.dot(A) + H.dot(B))[IMAGINARY], len(v))
+        I, omega = body.inertia[:, :3], J[:3].dot(v)
+        yield Terms(J, J_rate, _metric(body.mass, I), _skew_bar(body.mass, I, omega), back)
 
 
 def _hamilton(x: Array) -> Array:

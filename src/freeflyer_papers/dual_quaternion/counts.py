@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,11 +57,8 @@ def counts() -> tuple[Count, ...]:
 
 def straight(model: ff.Model) -> set[int]:
     """Parameters of a serial arm that are known: no link branches, so that no joint has an azimuth."""
-    known: set[int] = set()
-    for i in range(int(model.topology[L.N_BODIES]) + 1):
-        at = L.BODIES + L.BODY_FLOATS * i + L.ROTATION
-        known |= {at, at + 3} if model.parameters[at + 3] == 0.0 else set()
-    return known
+    turns = [L.BODIES + L.BODY_FLOATS * i + L.ROTATION for i in range(int(model.topology[L.N_BODIES]) + 1)]
+    return {at + k for at in turns if model.parameters[at + 3] == 0.0 for k in (0, 3)}
 
 
 def units(model: ff.Model) -> set[int]:
@@ -104,8 +102,8 @@ def printed_newton_euler(n: int) -> Operations:
 def printed_gauss(n: int) -> Operations:
     """Section 4 as printed: M, C and g."""
     x = CountingScalar(Operations())
-    gauss_as_printed([np.array([x] * 8)] * n, [np.array([x] * 8)] * n, [np.array([x] * 8)] * n, np.array([x] * n), [x] * n,
-                     [np.full((3, 3), x)] * n, np.array([x] * 3))  # fmt: skip
+    full = np.array([x] * 8)
+    gauss_as_printed([Body(-1, full, full, full, full, x, np.full((3, 4), x))] * n, np.array([x] * n), np.array([x] * 3))
     return x.operations
 
 
@@ -176,21 +174,16 @@ def timings(progress: Progress, sizes: tuple[int, ...]) -> tuple[tuple[Timing, .
     with threads(1):
         for n in sizes:
             progress(0.0, f"times of {n} joints")
-            timing, peer = _timing(serial_arm(n))
-            found.append(timing)
+            model = serial_arm(n)
+            states = random_states(model, BATCH, 1)
+            one, many = (states.q[0], states.v[0], states.a[0]), (states.q, states.v, states.a)
+            calls: list[Callable[[], object]] = [partial(inverse_dynamics_by, model, *one, by="dual_quaternion"),
+                partial(ff.inverse_dynamics, model, *one), partial(gauss_terms, model, *one[:2]),
+                partial(inverse_dynamics_by, model, *many, by="dual_quaternion")]  # fmt: skip
+            theirs, peer = _pinocchio(model, states)
+            newton_euler, rnea, gauss, batch, *pinocchio = time_interleaved(calls + theirs, BLOCKS, BLOCK_SECONDS)
+            found.append(Timing(n, newton_euler, rnea, pinocchio[0] if theirs else None, gauss, batch / BATCH))
     return tuple(found), peer
-
-
-def _timing(model: ff.Model) -> tuple[Timing, str]:
-    n, states = model.nv, random_states(model, BATCH, 1)
-    q, v, a = states.q[0], states.v[0], states.a[0]
-    calls: list[Callable[[], object]] = [lambda: inverse_dynamics_by(model, q, v, a, by="dual_quaternion"),
-        lambda: ff.inverse_dynamics(model, q, v, a), lambda: gauss_terms(model, q, v),
-        lambda: inverse_dynamics_by(model, states.q, states.v, states.a, by="dual_quaternion")]  # fmt: skip
-    theirs, peer = _pinocchio(model, states)
-    times = time_interleaved(calls + theirs, BLOCKS, BLOCK_SECONDS)
-    pinocchio = times[4] if theirs else None
-    return Timing(n, times[0], times[1], pinocchio, times[2], times[3] / BATCH), peer
 
 
 def _pinocchio(model: ff.Model, states: States) -> tuple[list[Callable[[], object]], str]:

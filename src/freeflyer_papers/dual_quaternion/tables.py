@@ -94,9 +94,7 @@ def _times(r: DualQuaternionResult) -> Table:
 
 
 PAPER = {  # Table 2: least, mean, standard deviation, largest; the paper has N/A elsewhere
-    (SERIAL, "dqGP"): ("0.9044", "0.9893", "0.0182", "0.9993"),
-    (SERIAL, "dqNE"): ("0.9044", "0.9893", "0.0182", "0.9993"),
-    (SERIAL, "classic NE"): ("0.9044", "0.9893", "0.0182", "0.9993"),
+    **dict.fromkeys([(SERIAL, x) for x in ("dqGP", "dqNE", "classic NE")], ("0.9044", "0.9893", "0.0182", "0.9993")),
     (HOLONOMIC, "dqGP"): ("0.9934", "0.9973", "0.0026", "0.9999"),
     (HOLONOMIC, "dqNE"): ("0.9938", "0.9977", "0.0022", "0.9999"),
     (NONHOLONOMIC, "dqGP"): ("0.8860", "0.9839", "0.0368", "0.9999")}  # fmt: skip
@@ -204,13 +202,12 @@ def validation_pictures(v: Validation) -> dict[str, Any]:
 
 def accelerations(v: Validation) -> Any:
     """Fig 3: the coordinates of least, largest and middle CMC of the nonholonomic robot; solid the simulator, dashed dqGP."""
-    figure, columns = new_figure(10.0, 3.3, columns=3)
+    figure, columns = new_figure(10.0, 3.3, columns=3, grid=True)
     for axes, w in zip(columns, v.waveforms, strict=True):
         axes.plot(w.time, w.simulated, "-", color=GREY, lw=2.4, label=f"MuJoCo, contacts of softness {SOFTNESS:g}")
         axes.plot(w.time, w.computed, "-.", color=ORANGE, lw=1.2, label="dqGP, (63)")
         unit = "rad/s²" if w.name.startswith(ANGLES) else "m/s²"
         axes.set(xlabel="time (s)", ylabel=f"acceleration ({unit})", title=f"{w.name.replace('_', ' ')}: CMC = {w.cmc:.6f}")
-        axes.grid(True)
     figure.legend(handles=columns[0].lines, loc="outside lower center", ncols=2, fontsize=8)
     return figure
 
@@ -218,7 +215,7 @@ def accelerations(v: Validation) -> Any:
 def sideways(v: Validation) -> Any:
     """Left: the force; right: differences of MuJoCo's from it, as they are and extrapolated."""
     s = v.sideways
-    figure, (left, right) = new_figure(9.0, 3.3, columns=2)
+    figure, (left, right) = new_figure(9.0, 3.3, columns=2, grid=True)
     left.plot(s.time, s.simulated[0], "-", color=GREY, lw=2.4, label="MuJoCo, its default softness")
     left.plot(s.time, s.computed, "-.", color=ORANGE, lw=1.2, label="constraint force, (62)")
     left.set(xlabel="time (s)", ylabel="force (N)", title="sideways force on the wheels")
@@ -227,6 +224,5 @@ def sideways(v: Validation) -> Any:
     right.plot(s.time, s.extrapolated - s.computed, "-", color=BLUE, lw=1.2, label="extrapolated to 0")
     right.set(xlabel="time (s)", ylabel="force (N)", title="MuJoCo's force less the constraint's")
     for axes in (left, right):
-        axes.grid(True)
         axes.legend(fontsize=7)
     return figure

@@ -11,7 +11,6 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.formulations import methods
 from freeflyer.progress import Progress
-from freeflyer.sim import mujoco_plant, simulate, simulate_in_mujoco
 from freeflyer_papers import constrained
 from freeflyer_papers.constrained.udwadia_kalaba import solve, weigh
 from freeflyer_papers.dual_quaternion import validation_robots as robots
@@ -112,29 +111,29 @@ def measured(t: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def tracked_motion(model: ff.Model, reference: robots.Oscillation) -> Motion:
-    """A robot without constraints in MuJoCo."""
+    """A robot without constraints in MuJoCo; by inverse dynamics the errors of all its coordinates decay."""
     q, v, _ = reference.at(0.0)
-    plant = mujoco_plant(model, q, feet=())
-    run = robots.whole(simulate_in_mujoco(plant, q, v, robots.tracking_forces(model, reference), dt=DT, duration=DURATION))
-    return _motion(model, run.t, run.q, run.v, run.tau)
+
+    def forces(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        position, velocity, acceleration = reference.at(t)
+        wanted = acceleration + robots.DECAY**2 * (position - q) + 2.0 * robots.DECAY * (velocity - v)
+        return ff.inverse_dynamics(model, q, v, wanted)
+
+    run = ff.sim.simulate_in_mujoco(ff.sim.mujoco_plant(model, q, feet=()), q, v, forces, dt=DT, duration=DURATION)
+    return compared_samples(model, robots.whole(run))
 
 
-def drive_motion() -> Motion:
-    """The robot on wheels in MuJoCo."""
-    model = robots.differential_drive()
-    d = robots.drive_in_mujoco(model, SOFTNESS, DT, DURATION)
-    return _motion(model, d.t, d.q, d.v, d.tau)
-
-
-def _motion(model: ff.Model, t: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Motion:
+def compared_samples(model: ff.Model, run: ff.sim.Run | robots.Drive) -> Motion:
     kept = slice(MARGIN, -MARGIN, EVERY)
-    return Motion(model, t[kept], q[kept], v[kept], tau[kept], measured(t, v)[kept])
+    return Motion(model, run.t[kept], run.q[kept], run.v[kept], run.tau[kept], measured(run.t, run.v)[kept])
 
 
 def motions() -> dict[str, Motion]:
     """All three robots, by name."""
     arm, base = tracked_motion(*robots.serial_manipulator()), tracked_motion(*robots.holonomic_manipulator())
-    return {robots.SERIAL: arm, robots.HOLONOMIC: base, robots.NONHOLONOMIC: drive_motion()}
+    model = robots.differential_drive()
+    driven = compared_samples(model, robots.drive_in_mujoco(model, SOFTNESS, DT, DURATION))
+    return {robots.SERIAL: arm, robots.HOLONOMIC: base, robots.NONHOLONOMIC: driven}
 
 
 def compared_coordinates(model: ff.Model) -> tuple[tuple[str, int], ...]:
@@ -189,7 +188,7 @@ def coast(integrator: str, dt: float, drift: constrained.DriftControl | None, se
         row = constrained.differential_drive(model, q, v)
         return tau + constrained.accelerations(model, q, v, tau, constraints=row, drift=drift).forces
 
-    run = simulate(model, ff.configuration(model, POSTURE), VELOCITY, forces, dt=dt, duration=seconds, integrator=integrator,
+    run = ff.sim.simulate(model, ff.configuration(model, POSTURE), VELOCITY, forces, dt=dt, duration=seconds, integrator=integrator,
         rtol=ACCURACY, atol=0.1 * ACCURACY)  # fmt: skip
     kinetic = ff.kinetic_energy(model, run.q, run.v)
     energy = kinetic + ff.potential_energy(model, run.q)
@@ -210,7 +209,7 @@ def sideways_force() -> Sideways:
     """The wheels' force along their axle while the base accelerates and turns, under the same law in both simulators."""
     model = robots.differential_drive()
     wheels = robots.rolling_wheels(model)
-    run = simulate(model, robots.drive_start(model), np.zeros(model.nv), robots.drive_forces(model), dt=WHEEL_DT,
+    run = ff.sim.simulate(model, robots.drive_start(model), np.zeros(model.nv), robots.drive_forces(model), dt=WHEEL_DT,
                    duration=WHEEL_DURATION, constraints=wheels, hold=True)  # fmt: skip
     forces = constrained.accelerations(model, run.q, run.v, run.tau, constraints=wheels).forces
     yaw = run.q[:, 2]

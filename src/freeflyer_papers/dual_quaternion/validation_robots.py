@@ -14,10 +14,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import freeflyer as ff
-from freeflyer import contacts, robots
 from freeflyer.model import ROOT_JOINT
 from freeflyer.robots.mobile import WHEEL_RADIUS
-from freeflyer.sim import Plant, Run, Servos, mujoco_plant, simulate_in_mujoco
 
 SERIAL, HOLONOMIC, NONHOLONOMIC = ("50-DoF serial manipulator", "9-DoF holonomic mobile manipulator",
     "8-DoF nonholonomic mobile manipulator")  # fmt: skip
@@ -44,35 +42,25 @@ class Oscillation(namedtuple("Oscillation", "start amplitude rate")):
 def serial_manipulator() -> tuple[ff.Model, Oscillation]:
     """50 joints about y, x, z in turn, fixed; all swing, each at its own rate."""
     n = np.arange(50)
-    return robots.chain(50), Oscillation(0.2 * np.sin(1.3 * n), 0.05 + 0.1 * np.cos(0.7 * n) ** 2, 2.0 + 3.0 * np.sin(0.9 * n) ** 2)
+    amplitude, rate = 0.05 + 0.1 * np.cos(0.7 * n) ** 2, 2.0 + 3.0 * np.sin(0.9 * n) ** 2
+    return ff.robots.chain(50), Oscillation(0.2 * np.sin(1.3 * n), amplitude, rate)
 
 
 def holonomic_manipulator() -> tuple[ff.Model, Oscillation]:
     """x, y and yaw of the base, and the arm."""
     base = (np.zeros(3), np.array([0.6, -0.4, 0.8]), np.array([1.1, 1.6, 0.9]))
     parts = (np.concatenate(pair) for pair in zip(base, (ARM_START, ARM_AMPLITUDE, ARM_RATE), strict=True))
-    return robots.holonomic_manipulator(), Oscillation(*parts)
-
-
-def tracking_forces(model: ff.Model, reference: Oscillation) -> Law:
-    """Forces by which the errors of all coordinates decay: inverse dynamics at the acceleration that this takes."""
-
-    def forces(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        position, velocity, acceleration = reference.at(t)
-        wanted = acceleration + DECAY**2 * (position - q) + 2.0 * DECAY * (velocity - v)
-        return ff.inverse_dynamics(model, q, v, wanted)
-
-    return forces
+    return ff.robots.holonomic_manipulator(), Oscillation(*parts)
 
 
 def differential_drive() -> ff.Model:
     """Base, two driven wheels and the arm: 11 velocities, of which the wheels leave 8 free."""
-    return robots.differential_drive_manipulator(rolling_wheels=True)
+    return ff.robots.differential_drive_manipulator(rolling_wheels=True)
 
 
 def rolling_wheels(model: ff.Model) -> ff.ConstraintSet:
     """Both wheels roll: six rows, three of which depend on the others."""
-    return ff.ConstraintSet(model, rolling=tuple(contacts.rolling(f"{name}_link", WHEEL_RADIUS) for name in WHEELS))
+    return ff.ConstraintSet(model, rolling=tuple(ff.contacts.rolling(f"{name}_link", WHEEL_RADIUS) for name in WHEELS))
 
 
 def drive_start(model: ff.Model) -> np.ndarray:
@@ -124,18 +112,18 @@ def drive_in_mujoco(model: ff.Model, softness: float, dt: float, duration: float
     """The motion of the drive under its forces, as the model on the plane has it."""
     plant = _plant(softness)
     there = plant.model
-    run = simulate_in_mujoco(plant, drive_start(there), np.zeros(there.nv), drive_forces(there), dt=dt, duration=duration)
+    run = ff.sim.simulate_in_mujoco(plant, drive_start(there), np.zeros(there.nv), drive_forces(there), dt=dt, duration=duration)
     return _on_the_plane(model, there, whole(run))
 
 
-def whole(run: Run) -> Run:
+def whole(run: ff.sim.Run) -> ff.sim.Run:
     """The run. Errors: StepError where it ended early."""
     if run.failure is not None:
         raise ff.errors.StepError(run.failure)
     return run
 
 
-def _plant(softness: float) -> Plant:
+def _plant(softness: float) -> ff.sim.Plant:
     """The scene: the robot's file with a free base and colliding shapes, on a floor."""
     import mujoco
 
@@ -149,14 +137,14 @@ def _plant(softness: float) -> Plant:
         spec.body(body).add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0, 0], pos=[x, 0, z], mass=0.0, contype=1,
             conaffinity=0, condim=directions, friction=[friction, 0, 0], priority=1, solref=[TIME * softness, 1.0],
             solimp=[impedance, impedance, 0.001, 0.5, 2.0])  # fmt: skip
-    feet = [contacts.point(name) for name in (*(f"{name}_link" for name in WHEELS), PLATFORM)]
+    feet = [ff.contacts.point(name) for name in (*(f"{name}_link" for name in WHEELS), PLATFORM)]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "drive.xml"
         path.write_text(spec.to_xml())
-        return mujoco_plant(ff.load(path, base=None), path=path, feet=feet, servos=Servos(dt=STEP))
+        return ff.sim.mujoco_plant(ff.load(path, base=None), path=path, feet=feet, servos=ff.sim.Servos(dt=STEP))
 
 
-def _on_the_plane(model: ff.Model, there: ff.Model, run: Run) -> Drive:
+def _on_the_plane(model: ff.Model, there: ff.Model, run: ff.sim.Run) -> Drive:
     """A run with a floating base in the coordinates of the base on the plane."""
     X = ff.frame_pose(there, run.q, PLATFORM)
     R, yaw = X[:, :3, :3], np.unwrap(np.arctan2(X[:, 1, 0], X[:, 0, 0]))

@@ -6,19 +6,16 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer.analysis.timing.results import Call, time_interleaved
-from freeflyer.contacts import Contact, feet_by_name
-from freeflyer.dynamics import inverse_dynamics
-from freeflyer.errors import FreeflyerError, InputError
-from freeflyer.estimation import CalibrationError, calibrate, closed_torques, contact_model, contact_wrenches
 from freeflyer.estimation.passive import ALPHA, BETA, Sensors, constraint_error, passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.stance import reach, strokes
 from freeflyer_papers.estimation.stance import random_postures
-from freeflyer.linkages import constraint_residual, keep_closed
 from freeflyer.model import LARGEST_SEED, SMALLEST, Model, number, public, whole_number
 from freeflyer.progress import Progress, no_progress
 
@@ -92,7 +89,7 @@ def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinu
             if all(reach(s, middle + c * amplitude) is not None for c in corners):
                 return Sinusoids(first, middle, amplitude, frequency, phase)
         share *= 0.5
-    raise InputError(f"the linkage of {s.model.name!r} does not follow its motors through {2 * share:.0%} of their strokes")
+    raise ff.InputError(f"the linkage of {s.model.name!r} does not follow its motors through {2 * share:.0%} of their strokes")
 
 
 @public
@@ -110,7 +107,7 @@ def track(robot: Model | Sensors, encoder: Encoder | None = None, *, duration: f
     t = dt * np.arange(n + 1)
     if n * dt <= path.lead:
         got = f"got {duration!r} s at a rate of {rate!r} Hz"
-        raise InputError(f"duration must exceed the {path.lead:g} s of the way to the sinusoids by a sample, {got}")
+        raise ff.InputError(f"duration must exceed the {path.lead:g} s of the way to the sinusoids by a sample, {got}")
     actual, rates = path.at(t)
     shown, shown_rates = readings(actual, rates, encoder, dt, rng)
     state = passive_state(s)
@@ -121,8 +118,8 @@ def track(robot: Model | Sensors, encoder: Encoder | None = None, *, duration: f
         q[k + 1], v[k + 1] = state.q, state.v
     true_q = q.copy()
     true_q[:, s.positions] = actual
-    true_q = keep_closed(s.model, true_q)[0]
-    others = np.delete(constraint_residual(s.model, q), s.partition.rows, axis=1)
+    true_q = ff.linkages.keep_closed(s.model, true_q)[0]
+    others = np.delete(ff.linkages.constraint_residual(s.model, q), s.partition.rows, axis=1)
     joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
     return Tracking(s.names, encoder, alpha, beta, rate, t, actual, q[:, s.positions], rates, v[:, s.coordinates],
         np.asarray(constraint_error(s, q)), np.abs(others).max(axis=1, initial=0.0), tuple(j.name for j in joints),
@@ -207,28 +204,23 @@ def calibrations(s: Sensors, encoders: Sequence[str], starts: int, seed: int = 1
     names = tuple(s.model.actuated if motors is None else motors)
     order = [s.model.joint(n).iq for n in names]
     known = [s.model.joint(n).iq for n in s.model.actuated if n not in names]
+    calibrate = partial(ff.estimation.calibrate, s.model, readings, motors=names, rigid=rigid, tolerance=TOLERANCE)
     errors, left = [], []
-    for k, q in enumerate(others):
+    for k, start in enumerate(others):
         progress(k / starts, "calibrating")
+        if known:  # these motors stand where they do, loops closed where the linkage follows
+            start[known] = truth[known]
+            closed = reach(s, start[s.positions])
+            start = start if closed is None else closed
         try:
-            found = calibrate(s.model, readings, q=_with_known(s, q, truth, known), motors=names, rigid=rigid, tolerance=TOLERANCE)
-        except CalibrationError:
+            found = calibrate(q=start)
+        except ff.estimation.CalibrationError:
             if k == 0:
-                calibrate(s.model, readings, q=truth, motors=names, rigid=rigid, tolerance=TOLERANCE)  # refuses unobservable motors
+                calibrate(q=truth)  # refuses unobservable motors
             continue
         errors.append(found.errors)
         left.append(float(np.abs(found.offsets - truth[order]).max()))
     return Calibrations(s.model.name, tuple(encoders), tuple(errors), np.array(left), starts - len(errors), names)
-
-
-def _with_known(s: Sensors, q: np.ndarray, truth: np.ndarray, known: list[int]) -> np.ndarray:
-    """A start with the known motors where they stand, its loops closed where the linkage follows."""
-    if not known:
-        return q
-    start = q.copy()
-    start[known] = truth[known]
-    closed = reach(s, start[s.positions])
-    return start if closed is None else closed
 
 
 BLOCKS, BLOCK_SECONDS = 15, 0.04
@@ -250,24 +242,24 @@ class Times(namedtuple("Times", "tree step closed_torques contact_update contact
         return self.contact_update + self.contact_wrenches
 
 
-def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = None) -> Times:
+def estimation_times(robot: Model | Sensors, feet: Sequence[ff.contacts.Contact] | None = None) -> Times:
     """Time a robot's estimators at its drawn posture, in turn. feet: those named `..._sole` if None; without any, or where motor
     forces do not determine their wrenches, these times are NaN."""
     s = sensors_of(robot)
     state = passive_state(s)
     x, rates, a = np.clip(state.q[s.positions], s.lower, s.upper), np.zeros(len(s.names)), np.zeros(s.model.nv)
-    calls: list[Call] = [lambda: inverse_dynamics(s.model, state.q, state.v, a),
-        lambda: update_passive_state(s, state, x, rates), lambda: closed_torques(s, state.q, state.v, a)]  # fmt: skip
+    calls: list[Call] = [lambda: ff.inverse_dynamics(s.model, state.q, state.v, a),
+        lambda: update_passive_state(s, state, x, rates), lambda: ff.estimation.closed_torques(s, state.q, state.v, a)]  # fmt: skip
     try:
-        chosen = feet_by_name(s.model) if feet is None else tuple(feet)
-        contacts = contact_model(s.model, state.q, chosen)
+        chosen = ff.contacts.feet_by_name(s.model) if feet is None else tuple(feet)
+        contacts = ff.estimation.contact_model(s.model, state.q, chosen)
         tau = np.array(contacts.motors)
-        more: list[Call] = [lambda: contact_model(s.model, state.q, chosen), lambda: contact_wrenches(contacts, tau),
-            lambda: contact_wrenches(contacts, tau, "balanced")]  # fmt: skip
+        more: list[Call] = [lambda: ff.estimation.contact_model(s.model, state.q, chosen),
+            *(partial(ff.estimation.contact_wrenches, contacts, tau, method) for method in ("motors", "balanced"))]  # fmt: skip
         for call in more:
             call()
         calls += more
-    except FreeflyerError:  # no feet by their names, or a base that does not float
+    except ff.FreeflyerError:  # no feet by their names, or a base that does not float
         pass
     times = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
     return Times(*times, *[float("nan")] * (6 - len(times)))

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer_papers.estimation.estimators import Encoder, Sinusoids, readings
-from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
 from freeflyer.contacts.wrenches import express_at
-from freeflyer.dynamics import frame_pose
-from freeflyer.errors import InputError, StepError
 from freeflyer.estimation.contact import contact_model, low_pass, pressure_center
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import Sensors, sensors_of
@@ -27,7 +25,6 @@ from freeflyer_papers.estimation.stance import shared_weight, shift_base, standi
 from freeflyer.model import SMALLEST, Model, number, public
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.floor_contacts import foot_points
-from freeflyer.sim import Run, Servos, simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import Plant, plant
 from freeflyer.spatial.polygons import convex_polygon, inner_height
 
@@ -166,7 +163,7 @@ class Route(namedtuple("Route", "offsets q forces")):
         return np.asarray(self.q[len(self.q) // 2])
 
 
-def route(s: Sensors, feet: Sequence[Contact], sway: Sway) -> Route:
+def route(s: Sensors, feet: Sequence[ff.contacts.Contact], sway: Sway) -> Route:
     """The pelvis from side to side, level, over soles that stay. Errors: as `standing_posture` and `shift_base`."""
     middle = standing_posture(s, feet, sway.crouch)
     offsets = np.linspace(-sway.amplitude, sway.amplitude, GRID_SIZE)
@@ -180,7 +177,7 @@ def route(s: Sensors, feet: Sequence[Contact], sway: Sway) -> Route:
     return Route(offsets, q, np.array([holding_forces(s.model, x, feet) for x in q]))
 
 
-def holding_forces(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
+def holding_forces(model: Model, q: np.ndarray, feet: Sequence[ff.contacts.Contact]) -> np.ndarray:
     """(m,): motor forces with the weight shared between the feet, tau = g - J^T F of (45)."""
     c = contact_model(model, q, feet)
     y = np.linalg.lstsq(c.resultant, shared_weight(model, q, feet).reshape(-1), rcond=None)[0]
@@ -194,34 +191,27 @@ def offset_at(t: np.ndarray, sway: Sway) -> tuple[np.ndarray, np.ndarray]:
     return offset[:, 0], rate[:, 0]
 
 
-def check_sway(sway: Sway, servos: Servos) -> None:
+def check_sway(sway: Sway, servos: ff.sim.Servos) -> None:
     for name in ("amplitude", "frequency", "duration", "cutoff", "crouch", "force_noise"):
         number(name, getattr(sway, name), 0.0 if name in ("crouch", "force_noise") else SMALLEST)
     if sway.duration < REST_TIME + RISE_TIME + 1.0 / sway.frequency:
-        raise InputError(f"duration {sway.duration:g} s is too short for one sway: standing takes {REST_TIME:g} s, rising "
+        raise ff.InputError(f"duration {sway.duration:g} s is too short for one sway: standing takes {REST_TIME:g} s, rising "
             f"{RISE_TIME:g} s, a sway of {sway.frequency:g} Hz {1 / sway.frequency:g} s")
     every = 1.0 / (RATE * servos.dt) if servos.dt > 0.0 else 0.0
     if every < 1.0 or abs(every - round(every)) > 1e-9:
-        raise InputError(f"dt must divide the estimators' sample of {1 / RATE:g} s, got {servos.dt!r}")
-
-
-def simulate_sensors(s: Sensors, positions: np.ndarray, forces: np.ndarray, sway: Sway) -> tuple[np.ndarray, ...]:
-    """(positions, rates, forces) of the motors (n, m) as sensors show them; forces in the order of `model.actuated`."""
-    rng = np.random.default_rng(sway.seed)
-    shown, rates = readings(positions, np.gradient(positions, 1.0 / RATE, axis=0), sway.encoder, 1.0 / RATE, rng)
-    measured = forces + sway.force_noise * rng.standard_normal(forces.shape)
-    return shown, rates, measured[:, [s.names.index(name) for name in s.model.actuated]]
+        raise ff.InputError(f"dt must divide the estimators' sample of {1 / RATE:g} s, got {servos.dt!r}")
 
 
 @public
-def lateral_swing(robot: Model | Sensors, path: str | os.PathLike[str] | None = None, feet: Sequence[Contact] | None = None,
-        *, sway: Sway | None = None, servos: Servos | None = None, progress: Progress = no_progress) -> Swing:  # fmt: skip
+def lateral_swing(robot: Model | Sensors, path: str | os.PathLike[str] | None = None,
+        feet: Sequence[ff.contacts.Contact] | None = None, *, sway: Sway | None = None, servos: ff.sim.Servos | None = None,
+        progress: Progress = no_progress) -> Swing:  # fmt: skip
     """The experiment. path: the robot's own MJCF file, which the simulator then reads; without it, what `to_mjcf` writes.
 
     feet: without them, those of the file's colliding shapes, or of sites named `..._sole`. progress(fraction, what). Errors:
     InputError for feet that are not on one level floor, settings out of range, a robot that falls; LinkageError for postures out of
     reach; FileError for what MuJoCo refuses."""
-    s, sway, servos = sensors_of(robot), sway or Sway(), servos or Servos()
+    s, sway, servos = sensors_of(robot), sway or Sway(), servos or ff.sim.Servos()
     check_sway(sway, servos)
     chosen = tuple(feet) if feet is not None else feet_from_file(s.closed, path) if path is not None else None
     soles = complete_feet(s.model, chosen)
@@ -230,19 +220,19 @@ def lateral_swing(robot: Model | Sensors, path: str | os.PathLike[str] | None = 
     begin = way.start
     simulator = plant(s.model, path, soles, s.names, np.vstack([begin, way.q]), servos)
     run = simulate(s, simulator, way, sway, servos, part_of(progress, "swinging in MuJoCo"))
-    motors = simulator.motor_coordinates
-    positions, rates, forces = simulate_sensors(s, run.q[:-1, s.positions], run.tau[:-1, motors], sway)
+    rng, positions, forces = np.random.default_rng(sway.seed), run.q[:-1, s.positions], run.tau[:-1, simulator.motor_coordinates]
+    positions, rates = readings(positions, np.gradient(positions, 1.0 / RATE, axis=0), sway.encoder, 1.0 / RATE, rng)
+    forces = forces + sway.force_noise * rng.standard_normal(forces.shape)
+    forces = forces[:, [s.names.index(name) for name in s.model.actuated]]
     found = contact_history(s, run.t[:-1], positions, forces, soles, rates=rates, start=begin, cutoff=sway.cutoff,
         alpha=sway.alpha, progress=progress)  # fmt: skip
     return _compare(s, soles, run, found, begin, sway, servos)
 
 
-def _compare(s: Sensors, feet: Sequence[Contact], run: Run, found: ContactHistory, begin: np.ndarray, sway: Sway,
-        servos: Servos) -> Swing:  # fmt: skip
-    from freeflyer.linkages.rows import constraint_residual
-
+def _compare(s: Sensors, feet: Sequence[ff.contacts.Contact], run: ff.sim.Run, found: ContactHistory, begin: np.ndarray, sway: Sway,
+        servos: ff.sim.Servos) -> Swing:  # fmt: skip
     t, q = run.t[:-1], run.q[:-1]
-    contacts = np.stack([express_at(frame_pose(s.model, q, f.frame), run.forces[f.name][:-1], "world") for f in feet], axis=1)
+    contacts = np.stack([express_at(ff.frame_pose(s.model, q, f.frame), run.forces[f.name][:-1], "world") for f in feet], axis=1)
     filtered = {"simulator": low_pass(contacts, RATE, sway.cutoff)} | found.wrenches
     joints = np.array([j.iq for j in s.model.joints if j.nq == 1])
     ends = np.cumsum([len(contact_points(f)) for f in feet])[:-1]
@@ -250,7 +240,7 @@ def _compare(s: Sensors, feet: Sequence[Contact], run: Run, found: ContactHistor
     late = round((REST_TIME + RISE_TIME) * RATE)
     sideways = q[late:, 1] - begin[1]
     picked = tuple(late + int(k) for k in (sideways.argmax(), np.abs(sideways).argmin(), sideways.argmin()))
-    gap = np.abs(constraint_residual(s.model, q)[:, s.partition.rows]).max(axis=1)
+    gap = np.abs(ff.linkages.constraint_residual(s.model, q)[:, s.partition.rows]).max(axis=1)
     error = found.q - q
     return Swing(s.model.name, tuple(f.frame for f in feet), sway, servos, s.model.mass * float(np.linalg.norm(s.model.gravity)),
         t, offset_at(t, sway)[0], q[:, :3], filtered, corners, q[list(picked)], picked,
@@ -262,19 +252,26 @@ MAX_BASE_ERROR = 0.05  # m that the base may be away from where it is sent
 ADVICE = "Sway less or slower, or take stiffer servos"
 
 
-def simulate(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, progress: Progress = no_progress) -> Run:
+def simulate(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: ff.sim.Servos, progress: Progress) -> ff.sim.Run:
     """The sway in MuJoCo. Errors: InputError where the robot falls."""
     duration = round(sway.duration * RATE) / RATE
     try:
         run = follow_route(s, robot, way, way.start, servos, lambda t: offset_at(t, sway), duration, progress)
-    except StepError as error:
-        raise InputError(f"{s.model.name!r} falls in the simulator at once: {error}. {ADVICE}", t=0.0) from None
-    _check_upright(s, run, offset_at(run.t, sway)[0])
+    except ff.errors.StepError as error:
+        raise ff.InputError(f"{s.model.name!r} falls in the simulator at once: {error}. {ADVICE}", t=0.0) from None
+    offset = offset_at(run.t, sway)[0]
+    off = np.abs(run.q[:, :3] - run.q[0, :3] - np.column_stack([0.0 * offset, offset, 0.0 * offset])).max(axis=1)
+    late = np.flatnonzero(~(off < MAX_BASE_ERROR))
+    if run.failure or len(late):
+        k = int(late[0]) if len(late) else len(run.t) - 1
+        raise ff.InputError(
+            f"{s.model.name!r} falls in the simulator: at {run.t[k]:.2f} s its base is {off[k]:.2g} m from where it is sent. "
+            f"{ADVICE}", t=float(run.t[k]))  # fmt: skip
     return run
 
 
-def follow_route(s: Sensors, robot: Plant, way: Route, begin: np.ndarray, servos: Servos, path: Path, duration: float,
-                 progress: Progress) -> Run:  # fmt: skip
+def follow_route(s: Sensors, robot: Plant, way: Route, begin: np.ndarray, servos: ff.sim.Servos, path: Path, duration: float,
+                 progress: Progress) -> ff.sim.Run:  # fmt: skip
     """Run in MuJoCo from begin (nq,), in samples of 1 / RATE, with servos that follow a route; path(t): its offset and rate (n,).
 
     Targets of motors and idle pieces are where postures put them, ahead by what damping and weight take."""
@@ -286,16 +283,5 @@ def follow_route(s: Sensors, robot: Plant, way: Route, begin: np.ndarray, servos
     turns = CubicSpline(way.offsets, way.q[:, robot.idle_positions])(offset)
     ahead = (servos.damping * positions(offset, 1) * rate[:, None] + feed) / servos.stiffness
     table = np.hstack([positions(offset) + ahead, turns])
-    return simulate_in_mujoco(robot, begin, np.zeros(robot.model.nv), dt=1.0 / RATE, duration=duration,
+    return ff.sim.simulate_in_mujoco(robot, begin, np.zeros(robot.model.nv), dt=1.0 / RATE, duration=duration,
         targets=lambda t: table[round(t / servos.dt)], progress=progress)  # fmt: skip
-
-
-def _check_upright(s: Sensors, run: Run, offset: np.ndarray) -> None:
-    sent = run.q[0, :3] + np.column_stack([0.0 * offset, offset, 0.0 * offset])
-    off = np.abs(run.q[:, :3] - sent).max(axis=1)
-    late = np.flatnonzero(~(off < MAX_BASE_ERROR))
-    if run.failure or len(late):
-        k = int(late[0]) if len(late) else len(run.t) - 1
-        raise InputError(
-            f"{s.model.name!r} falls in the simulator: at {run.t[k]:.2f} s its base is {off[k]:.2g} m from where it is sent. "
-            f"{ADVICE}", t=float(run.t[k]))  # fmt: skip

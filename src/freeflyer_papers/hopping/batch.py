@@ -198,13 +198,9 @@ class HopBasins:
 
     def boundary(self) -> np.ndarray:
         """(A, H, S): whether a neighbour along an axis has another number."""
-        found = np.zeros(self.gait.shape, bool)
-        for axis in range(3):
-            differs = np.diff(self.gait, axis=axis) != 0
-            for side in (slice(None, -1), slice(1, None)):
-                at = tuple(side if k == axis else slice(None) for k in range(3))
-                found[at] |= differs
-        return found
+        wider = np.pad(self.gait, 1, mode="edge")
+        neighbours = [np.roll(wider, shift, axis)[1:-1, 1:-1, 1:-1] for axis in range(3) for shift in (1, -1)]
+        return np.any(np.array(neighbours) != self.gait, axis=0)
 
 
 @public
@@ -242,13 +238,9 @@ def _sort(ends: HopEnds) -> tuple[np.ndarray, np.ndarray]:
     gaits: list[np.ndarray] = []
     of = np.empty(len(states), int)
     for k, state in enumerate(states):
-        for n, gait in enumerate(gaits):
-            if np.abs(state - gait).max() < SAME:
-                of[k] = n
-                break
-        else:
-            of[k] = len(gaits)
-            gaits.append(state)
+        near = [n for n, gait in enumerate(gaits) if np.abs(state - gait).max() < SAME]
+        of[k] = near[0] if near else len(gaits)
+        gaits += [] if near else [state]
     order = np.argsort(-np.bincount(of, minlength=len(gaits)), kind="stable")
     rank = np.argsort(order)
     number = np.where(np.isin(ends.outcome, ("fallen", "chattering", "failed")), FALLEN, OPEN)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.dynamics import kinetic_energy, potential_energy
 from freeflyer.errors import format_value
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entry import OK
@@ -261,7 +260,7 @@ class HopRun(RecordedRun):
     def energy(self) -> HopEnergy:
         """Energy by port."""
         w = self.works.T
-        mechanical = np.asarray(kinetic_energy(self.model, self.q, self.v)) + np.asarray(potential_energy(self.model, self.q))
+        mechanical = np.asarray(ff.kinetic_energy(self.model, self.q, self.v)) + np.asarray(ff.potential_energy(self.model, self.q))
         impacts = self._impacts()
         return HopEnergy(mechanical, w[L.EXTERNAL], w[L.JOINT], w[L.FLOOR] - impacts, impacts, w[L.DAMPER], w[L.ENERGY_PORT],
             self.radial_energy[0] - self.radial_energy, w[L.POLAR])  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, new_figure,
 from freeflyer_papers.hopping.batch import HopBasins
 from freeflyer_papers.hopping.hopping import HopRun
 from freeflyer_papers.hopping.settings import FOOT, legs
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FRAMES_A_SECOND = 50  # of the motion; half as many are shown
 ROUND_OFF = 1e-9  # in the units that are drawn: smaller values are zero but for rounding
@@ -67,7 +64,7 @@ def hop_figure(run: HopRun, begin: float = 0.0) -> Any:
     return figure
 
 
-def _curves(axes: Axes, t: np.ndarray, label: str, curves: dict[str, np.ndarray]) -> None:
+def _curves(axes: Any, t: np.ndarray, label: str, curves: dict[str, np.ndarray]) -> None:
     for (name, y), colour in zip(curves.items(), SERIES, strict=False):
         axes.plot(t, np.where(np.abs(y) < ROUND_OFF, 0.0, y), color=colour, lw=1.0, label=name)
     axes.set_ylabel(label)
@@ -75,7 +72,7 @@ def _curves(axes: Axes, t: np.ndarray, label: str, curves: dict[str, np.ndarray]
         axes.legend(fontsize=7, loc="upper left", ncols=len(curves), bbox_to_anchor=(0.0, 1.17), columnspacing=1.0)
 
 
-def _second(axes: Axes, t: np.ndarray, label: str, y: np.ndarray) -> None:
+def _second(axes: Any, t: np.ndarray, label: str, y: np.ndarray) -> None:
     """A curve with an axis of its own on the right."""
     right = axes.twinx()
     right.plot(t, np.where(np.abs(y) < ROUND_OFF, 0.0, y), color=GREEN, lw=1.0)
@@ -83,7 +80,7 @@ def _second(axes: Axes, t: np.ndarray, label: str, y: np.ndarray) -> None:
     right.spines["right"].set_visible(True)
 
 
-def _shade(axes: Axes, run: HopRun, begin: float, end: float) -> None:
+def _shade(axes: Any, run: HopRun, begin: float, end: float) -> None:
     """Marks stance where it can be seen."""
     if end - begin > 3.0:
         return
@@ -139,7 +136,7 @@ def leg_points(run: HopRun, q: np.ndarray) -> np.ndarray:
     return np.concatenate([q[:, None, :2], poses, center[:, None]], axis=1)
 
 
-def draw_leg(axes: Axes, points: np.ndarray) -> list[Any]:
+def draw_leg(axes: Any, points: np.ndarray) -> list[Any]:
     """Artists of one posture."""
     (links,) = axes.plot(*points[:-1].T, "-o", color=BLUE, lw=2.0, ms=2.5)
     (trunk,) = axes.plot(*points[0], "o", color=BLUE, ms=10)

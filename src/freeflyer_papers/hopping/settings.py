@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.dynamics import FrameSet, frame_set
-from freeflyer.dynamics.all_terms import all_terms
-from freeflyer.errors import InputError, format_value, unknown_name
+import freeflyer as ff
+from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.model import Model, check_configuration, choice, finite_array, finite_row, instance, number, row
-from freeflyer.robots.legged import prismatic_hopper, revolute_hopper
 from freeflyer_papers.kernels import layout as L
 
 CONTROLLERS = ("I", "II", "III")
@@ -68,9 +66,7 @@ class HopSettings:
 
     def __post_init__(self) -> None:
         choice("controller", self.controller, CONTROLLERS)
-        for f in fields(self):
-            if f.name == "controller":
-                continue
+        for f in fields(self)[1:]:  # numbers
             value = getattr(self, f.name)
             numbers = finite_array(f.name, value)
             pair = f.name.startswith("floor_")
@@ -90,7 +86,8 @@ class Experiment(namedtuple("Experiment",
     trunk's axes, rad/s, rate of the joint."""
 
 
-ROBOTS: Mapping[str, Callable[[], Model]] = MappingProxyType({"prismatic": prismatic_hopper, "revolute": revolute_hopper})
+ROBOTS: Mapping[str, Callable[[], Model]] = MappingProxyType(
+    {"prismatic": ff.robots.prismatic_hopper, "revolute": ff.robots.revolute_hopper})
 _PRISMATIC = HopSettings("I", polar_gain=0.0)
 _REVOLUTE = HopSettings("I", polar_gain=0.0, length=0.1411)
 _UPRIGHT = replace(_REVOLUTE, controller="II", polar_gain=6.0)
@@ -116,9 +113,8 @@ EXPERIMENTS = MappingProxyType({
 
 def chosen_hopper(experiment: str, model: Model | None) -> tuple[Experiment, Model]:
     """The experiment of that name, and its robot or the model that is given. Errors: UnknownNameError, InputError."""
-    chosen = EXPERIMENTS.get(experiment) if isinstance(experiment, str) else None
-    if chosen is None:
-        raise unknown_name("hopping experiment", experiment, EXPERIMENTS)
+    check_name("hopping experiment", experiment, EXPERIMENTS)
+    chosen = EXPERIMENTS[experiment]
     robot = ROBOTS[chosen.robot]() if model is None else model
     check_hopper(robot)
     return chosen, robot
@@ -175,9 +171,10 @@ def check_hopper(model: Model) -> None:
             f"then revolute or prismatic joints, and a frame {FOOT!r}, as robots.revolute_hopper() has")
 
 
-def legs(model: Model, q: np.ndarray, v: np.ndarray | None = None, frames: FrameSet | None = None) -> Leg:
+def legs(model: Model, q: np.ndarray, v: np.ndarray | None = None) -> Leg:
     """Leg at configurations (..., nq)."""
-    terms = all_terms(model, q, np.zeros_like(q) if v is None else v, frames=frames or frame_set(model, FOOT), expressed="mixed")
+    v = np.zeros_like(q) if v is None else v
+    terms = ff.all_terms(model, q, v, frames=ff.frame_set(model, FOOT), expressed="mixed")
     foot, center = terms.poses[..., 0, :3, 3][..., [0, 2]], terms.center_of_mass[..., [0, 2]]
     line = foot - center
     angle = np.arctan2(line[..., 1], line[..., 0]) + 0.5 * np.pi
@@ -197,7 +194,7 @@ def locked_angle(model: Model, q: np.ndarray) -> float:
     postures = np.tile(start, (len(nodes), 1))
     half = 0.5 * (q[3] - start[3])
     postures[:, 3] = start[3] + half * (nodes + 1.0)
-    momentum = all_terms(model, postures, np.zeros_like(postures)).centroidal_momentum_matrix[:, 4, :]
+    momentum = ff.all_terms(model, postures, np.zeros_like(postures)).centroidal_momentum_matrix[:, 4, :]
     turned = half * float(weights @ (momentum[:, 3] / momentum[:, 2]))
     return float(legs(model, start).angle) + float(q[2] - start[2]) + turned
 

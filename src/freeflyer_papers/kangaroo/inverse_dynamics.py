@@ -6,18 +6,15 @@ from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
 
 import numpy as np
 
 import freeflyer as ff
 from freeflyer.analysis.timing.results import time_interleaved
-from freeflyer.contacts.constrained_dynamics import project_velocity
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem, asked_of
 from freeflyer.dynamics import motion, reduction_of, velocity_map
 from freeflyer.kernels.entries import CONTROL_PROGRAM
-from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 from freeflyer.optimization.compiled import call
 from freeflyer.progress import Progress
 from freeflyer.sim.floor_contacts import put_on_floor
@@ -61,7 +58,7 @@ def compute(robot: Kangaroo, progress: Progress) -> tuple[Result, ...]:
 def inverse_dynamics(robot: Kangaroo) -> Result:
     """Both forms at each leg length, at rest and in motion, for random accelerations of the base; and how long they take."""
     closed, rng = ff.close_loops(robot.model), np.random.default_rng(SEED)
-    states = [_state(robot, length, moving, rng) for length, moving in product(LENGTHS, (0.0, 1.0))]
+    states = [_state(robot, length, moving, rng) for length in LENGTHS for moving in (0.0, 1.0)]
     solved = [[problem.solve(q, u, formulation=word, weighted=True) for word in FORMULATIONS] for problem, q, u in states]
     errors = [_errors(robot, q, u, both) for (_, q, u), both in zip(states, solved)]
     weight, rest = closed.mass * float(np.linalg.norm(closed.gravity)), [both[0] for both in solved[::2]]
@@ -84,11 +81,16 @@ def _base_accelerations(state: tuple[WholeBodyProblem, np.ndarray, np.ndarray], 
 
 def _state(robot: Kangaroo, length: float, moving: float, rng: np.random.Generator) -> tuple[WholeBodyProblem, np.ndarray,
     np.ndarray]:
-    """(problem, q, u): two feet on the floor, motors at a length of the legs; at rest for moving = 0, else at random."""
+    """(problem, q, u): two feet on the floor, motors at a length of the legs; at rest for moving = 0, else at random.
+
+    The program of section III-B: the base accelerates as wanted, forces within friction pyramids; below, energy and forces."""
     closed = ff.close_loops(robot.model)
-    q = put_on_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet)
-    problem = base_problem(robot, q, moving * ACCELERATION * rng.standard_normal(6))
-    return problem, q, project_velocity(closed, q, moving * SPEED * rng.standard_normal(closed.nv), constraints=problem.constraints)
+    q, base = put_on_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet), closed.tree.joints[0].child
+    acceleration = moving * ACCELERATION * rng.standard_normal(6)
+    task = ff.control.FramePoseTask(base, ff.frame_pose(closed, q, base), acceleration=acceleration)
+    problem = WholeBodyProblem(closed, [task], [replace(foot, friction=FRICTION) for foot in robot.feet])
+    u = moving * SPEED * rng.standard_normal(closed.nv)
+    return problem, q, ff.project_velocity(closed, q, u, constraints=problem.constraints)
 
 
 def _times(problem: WholeBodyProblem, q: np.ndarray, u: np.ndarray) -> dict[str, tuple[float, float]]:
@@ -102,14 +104,6 @@ def _times(problem: WholeBodyProblem, q: np.ndarray, u: np.ndarray) -> dict[str,
     both = [partial(f, word) for f in (solve, rows) for word in FORMULATIONS]
     times = time_interleaved(both, BLOCKS, BLOCK_SECONDS)
     return dict(zip(FORMULATIONS, zip(times[:2], times[2:])))
-
-
-def base_problem(robot: Kangaroo, q: np.ndarray, acceleration: Sequence[float] | np.ndarray = (0.0,) * 6) -> WholeBodyProblem:
-    """The program of section III-B: the base accelerates as wanted, forces within friction pyramids; below, energy and forces."""
-    closed = ff.close_loops(robot.model)
-    base = closed.tree.joints[0].child
-    task = ff.control.FramePoseTask(base, ff.frame_pose(closed, q, base), acceleration=acceleration)
-    return WholeBodyProblem(closed, [task], [replace(foot, friction=FRICTION) for foot in robot.feet])
 
 
 def _errors(robot: Kangaroo, q: np.ndarray, u: np.ndarray, both: Sequence[ControlSolution]) -> dict[str, float]:
@@ -152,10 +146,8 @@ def tables(results: tuple[Result, ...]) -> list[Table]:
 def _programs(results: tuple[Result, ...]) -> Table:
     rows: list[tuple[str, ...]] = [("paper", "three-step", "82", "24 (8 points)", "6", "64", "24", "40", "-", "-"),
         ("", "full", "18", "24 (8 points)", "6", "0", "24", "40", "-", "-")]  # fmt: skip
-    for r in results:
-        for k, word in enumerate(FORMULATIONS):
-            whole, terms = r.times[word]
-            rows.append(("" if k else r.robot, word, *map(str, r.sizes[word]), f"{whole:.0f}", f"{terms:.0f}"))
+    rows += [("" if k else r.robot, word, *map(str, r.sizes[word]), *(f"{x:.0f}" for x in r.times[word]))
+        for r in results for k, word in enumerate(FORMULATIONS)]  # fmt: skip
     columns = ("robot", "form", "accelerations", "contact forces", "rows: base (26a)", "loops (25c)", "contacts (25b)", "cones",
                "solve us", "terms and rows alone us")  # fmt: skip
     return Table("section III-B: the program of the first step, and the time from state to torques", columns, rows, range(2, 10),
@@ -223,11 +215,6 @@ class Equations(namedtuple("Equations", "M h J_l rate J_c b a u")):
         """Passive from motor velocities (m, a): -J_lu^-1 J_la."""
         return -np.linalg.solve(self.J_l[:, self.u], self.J_l[:, self.a])
 
-    @property
-    def passive_rate(self) -> np.ndarray:
-        """J_lu^-1 Jdot_l v (m,): what passive accelerations are short of J_m a_a."""
-        return np.linalg.solve(self.J_l[:, self.u], self.rate)
-
     def multipliers(self, acceleration: np.ndarray, F: np.ndarray) -> np.ndarray:
         """The second step (28): lambda (m,) from the rows of the passive joints."""
         left = self.M[self.u] @ acceleration + self.h[self.u] - self.J_c[:, self.u].T @ F
@@ -242,7 +229,8 @@ class Equations(namedtuple("Equations", "M h J_l rate J_c b a u")):
         """(M_m, h_m) of some rows, (63), (68), (70): M over base and motor accelerations only, and what the passive ones leave."""
         by_u = self.M[np.ix_(rows, self.u)]
         M = np.hstack([self.M[np.ix_(rows, self.b)], by_u @ self.J_m + self.M[np.ix_(rows, self.a)]])
-        return M, self.h[rows] - by_u @ self.passive_rate
+        passive_rate = np.linalg.solve(self.J_l[:, self.u], self.rate)  # what passive accelerations are short of J_m a_a
+        return M, self.h[rows] - by_u @ passive_rate
 
     def base_residual(self, reduced: np.ndarray, F: np.ndarray) -> np.ndarray:
         """The floating base's part (62), which must vanish: M_bm a + h_bm - J_cb^T F (6,); reduced: [base; motor] accelerations."""
@@ -273,5 +261,5 @@ def equations(closed: ff.Model, q: np.ndarray, v: np.ndarray, feet: tuple[ff.con
     tree, split = closed.tree, reduction_of(closed).split
     J_c = np.vstack([ff.frame_jacobian(tree, q, foot.frame, expressed="body") for foot in feet])
     motors = np.setdiff1d(split.independent, split.base)
-    return Equations(ff.mass_matrix(tree, q), ff.bias_forces(tree, q, v), constraint_jacobian(tree, q)[split.rows],
-        constraint_bias(tree, q, v)[split.rows], J_c, split.base, motors, split.dependent)  # fmt: skip
+    return Equations(ff.mass_matrix(tree, q), ff.bias_forces(tree, q, v), ff.linkages.constraint_jacobian(tree, q)[split.rows],
+        ff.linkages.constraint_bias(tree, q, v)[split.rows], J_c, split.base, motors, split.dependent)  # fmt: skip

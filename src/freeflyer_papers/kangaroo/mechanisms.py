@@ -4,17 +4,14 @@ limits of hip and ankle as regions, and the singularities that section IV names.
 from __future__ import annotations
 
 from collections import namedtuple
-import math
 import re
 from typing import Any
 
 import numpy as np
 
 import freeflyer as ff
-from freeflyer import linkages
-from freeflyer.errors import InputError
-from freeflyer.linkages import mechanisms
 from freeflyer.linkages.limits import ReachableSet, Singularity
+from freeflyer.plots.style import BLUE, new_figure
 from freeflyer.progress import Progress
 from freeflyer.robots.kangaroo import sub_mechanisms
 from freeflyer.tables import Table
@@ -42,20 +39,21 @@ class Mechanisms(namedtuple("Mechanisms", "robot mechanisms passive_in_a_leg by_
 def compute_mechanisms(robot: Kangaroo, progress: Progress) -> Mechanisms:
     """The tables' numbers for the left leg."""
     progress(0.0, "Table II: counting sub-mechanisms, driving motors around their strokes")
-    leg, names = linkages.extract_limb(robot.model, robot.left.sole), robot.left
-    limits = _limits(leg, robot)
-    parts = mechanisms(leg).parts
+    leg, names = ff.linkages.extract_limb(robot.model, robot.left.sole), robot.left
+    joints = {"hip yaw": (names.yaw,), "hip roll-pitch": (names.roll, names.pitch), "knee": (names.knee,),
+        "ankle": (names.ankle_roll, names.ankle_pitch)}  # fmt: skip
+    parts = ff.linkages.mechanisms(leg).parts
     made = []
     for name, motors in names.groups.items():
         part = next((m for m in parts if set(m.actuated) == set(motors)), None)
         if part is None:
-            found = "; ".join(m.name for m in parts)
-            raise InputError(f"no sub-mechanism of {leg.name!r} has the motors {', '.join(motors)}: found {found}", motors=motors)
-        joints, degrees = limits[name]
+            raise ff.InputError(f"no sub-mechanism of {leg.name!r} has the motors {', '.join(motors)}: found "
+                f"{'; '.join(m.name for m in parts)}", motors=motors)
         stroke = float(part.strokes[0, 0]), float(part.strokes[0, 1])
         pins = _pins(leg, [loop for loop in leg.loops if loop.name in part.loops])
-        made.append(Mechanism(name, len(part.strokes), part.passive, pins, part.constraints, stroke, joints, degrees))
-    whole = mechanisms(robot.model)
+        made.append(Mechanism(name, len(part.strokes), part.passive, pins, part.constraints, stroke, joints[name],
+            _limits(leg, motors, joints[name])))  # fmt: skip
+    whole = ff.linkages.mechanisms(robot.model)
     counts = [len(m.strokes) for m in whole.parts]
     by_freedom = {n: counts.count(n) for n in sorted(set(counts))}
     return Mechanisms(robot.source, tuple(made), sum(m.passive for m in made), by_freedom, whole.motors)
@@ -70,7 +68,7 @@ def letters(kind: str) -> int:
 
 def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
     """How many joints were opened: loops between the same two links, or at one place of one link, make one pin."""
-    q = linkages.partition(leg).q
+    q = ff.linkages.partition(leg).q
     link = {x.name: x.link for x in leg.description.sites}
     found: list[tuple[set[str], np.ndarray]] = []
     for loop in loops:
@@ -82,19 +80,17 @@ def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
     return len(found)
 
 
-def _limits(leg: ff.Model, robot: Kangaroo) -> dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]]:
-    names = robot.left
-    out: dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]] = {}
-    for name, motor, joint in (("hip yaw", names.yaw_motor, names.yaw), ("knee", names.length_motor, names.knee)):
-        info = leg.joint(motor)
-        ends = float(leg.position_lower[info.iv]), float(leg.position_upper[info.iv])
-        y = linkages.follow(leg, motor, np.linspace(*ends, 9)).joint(leg, joint)
-        out[name] = (joint,), ((math.degrees(min(y)), math.degrees(max(y))),)
-    for name, motors, joints in (("hip roll-pitch", names.hip_motors, (names.roll, names.pitch)),
-                                 ("ankle", names.ankle_motors, (names.ankle_roll, names.ankle_pitch))):  # fmt: skip
-        extent = np.degrees(linkages.reachable_set(leg, motors, joints, points=32).extent)
-        out[name] = joints, tuple((float(a), float(b)) for a, b in extent)
-    return out
+def _limits(leg: ff.Model, motors: tuple[str, ...], joints: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
+    """Ranges of the joints over the strokes of one or two motors, deg."""
+    motor, *others = motors
+    if others:
+        extent = ff.linkages.reachable_set(leg, motors, joints, points=32).extent
+    else:
+        k = leg.joint(motor).iv
+        stroke = np.linspace(float(leg.position_lower[k]), float(leg.position_upper[k]), 9)
+        y = ff.linkages.follow(leg, motor, stroke).joint(leg, joints[0])
+        extent = np.array([[y.min(), y.max()]])
+    return tuple((float(a), float(b)) for a, b in np.degrees(extent))
 
 
 def tables_mechanisms(result: Mechanisms) -> list[Table]:
@@ -142,11 +138,11 @@ class Regions(namedtuple("Regions", "robot hip ankle places")):
 
 def compute_regions(robot: Kangaroo, progress: Progress) -> Regions:
     """The boundaries of the left hip and ankle, and twelve ways into singularities."""
-    n, leg = robot.left, linkages.extract_limb(robot.model, robot.left.sole)
+    n, leg = robot.left, ff.linkages.extract_limb(robot.model, robot.left.sole)
     progress(0.0, "Fig 7: limits of the hip")
-    hip = linkages.reachable_set(leg, n.hip_motors, (n.roll, n.pitch))
+    hip = ff.linkages.reachable_set(leg, n.hip_motors, (n.roll, n.pitch))
     progress(0.0, "Fig 11: limits of the ankle")
-    ankle = linkages.reachable_set(leg, n.ankle_motors, (n.ankle_roll, n.ankle_pitch))
+    ankle = ff.linkages.reachable_set(leg, n.ankle_motors, (n.ankle_roll, n.ankle_pitch))
     progress(0.0, "singularities of section IV")
     (h1, h2), (a1, a2) = n.hip_motors, n.ankle_motors
     ways = (
@@ -158,7 +154,7 @@ def compute_regions(robot: Kangaroo, progress: Progress) -> Regions:
         ("ankle", "one +", "0.027", {a1: 1.0}), ("ankle", "one -", "-0.035", {a1: -1.0}),
         ("ankle", "both +", "", {a1: 1.0, a2: 1.0}), ("ankle", "both -", "", {a1: -1.0, a2: -1.0}),
         ("ankle", "one against the other", "slightly beyond +-0.02", {a1: 1.0, a2: -1.0}))  # fmt: skip
-    places = [Place(m, motion, paper, linkages.first_singularity(leg, d, 2.0 * SEARCHED)) for m, motion, paper, d in ways]
+    places = [Place(m, motion, paper, ff.linkages.first_singularity(leg, d, 2.0 * SEARCHED)) for m, motion, paper, d in ways]
     return Regions(robot.source, hip, ankle, tuple(places))
 
 
@@ -171,7 +167,7 @@ def tables_regions(result: Regions) -> list[Table]:
             low, high = np.degrees(region.extent[k])
             box = np.degrees(region.box[k])
             rows.append((name, joint, f"{low:.1f} .. {high:.1f}", paper[k], f"{box[0]:.1f} .. {box[1]:.1f}",
-                         f"{region.area * math.degrees(1.0) ** 2:.0f}", f"{region.convexity:.3f}"))  # fmt: skip
+                         f"{region.area * np.degrees(1.0) ** 2:.0f}", f"{region.convexity:.3f}"))  # fmt: skip
     columns = ("", "joint", "reached deg", "paper", "own stop deg", "area deg^2", "area over hull")
     one = Table("limits through the linkage", columns, rows, (2, 3, 4, 5, 6), "Hull 1 means convex, as in the paper.")
     spots = [(p.mechanism, p.motion, p.paper, *_cells(p.found)) for p in result.places]
@@ -199,8 +195,6 @@ def pictures_regions(result: Regions) -> dict[str, Any]:
 
 
 def _draw(region: ReachableSet, name: str) -> Any:
-    from freeflyer.plots.style import BLUE, new_figure
-
     figure, axes = new_figure(4.6, 4.2)
     around = np.degrees(np.vstack([region.joint_positions, region.joint_positions[:1]]))
     axes.plot(*around.T, color=BLUE, lw=1.8, label="through the linkage")

@@ -120,22 +120,17 @@ def talos(peer: Path | str) -> tuple[ff.Model, np.ndarray]:
         raise ff.InputError(
             f"{Path(peer).name} is no TALOS: it has no {(missing or ['left_sole_link'])[0]!r}; give talos_full_v2.urdf, say",
             peer=str(peer))  # fmt: skip
-    model = _without(model, ("arm_left_1_joint", "arm_right_1_joint", "head_1_joint"))
+    d = model.description
+    gone = {j.child for j in d.joints if j.name in ("arm_left_1_joint", "arm_right_1_joint", "head_1_joint")}
+    while more := {j.child for j in d.joints if j.parent in gone} - gone:
+        gone |= more
+    bare = [replace(x, inertia=ff.Inertia()) if x.name in gone else x for x in d.links]  # Fig 17 leaves them out
+    model = ff.build(replace(d, links=tuple(bare)))
     q = ff.neutral(model)
     for side in ("left", "right"):
         for number, angle in HALF_SITTING.items():
             q[model.joint(f"leg_{side}_{number}_joint").iq] = angle
     return model, q
-
-
-def _without(model: ff.Model, branches: tuple[str, ...]) -> ff.Model:
-    """The robot with the links beyond these joints weightless (Fig 17 leaves arms and head out)."""
-    d = model.description
-    gone = {j.child for j in d.joints if j.name in branches}
-    while more := {j.child for j in d.joints if j.parent in gone} - gone:
-        gone |= more
-    bare = [replace(x, inertia=ff.Inertia()) if x.name in gone else x for x in d.links]
-    return ff.build(replace(d, links=tuple(bare)))
 
 
 def _with_soles(model: ff.Model, *legs: Names) -> ff.Model:

@@ -53,8 +53,10 @@ def _most(x: np.ndarray, digits: int = 0) -> str:
 
 
 def pictures(r: Squat) -> dict[str, Any]:
-    """Fig 13 on two feet."""
-    return {"fig13_squat": strip(r), "fig13_squat_course": course(r)}
+    """Fig 13 on two feet: the robot on its way down, with the forces on its feet; and over time."""
+    times = np.linspace(REST, REST + 0.5 * PERIOD, POSTURES)
+    strip = film_strip(r.film.model, r.film.run, times=times, feet=r.film.feet, view=View(-90.0, 0.0))
+    return {"fig13_squat": strip, "fig13_squat_course": course(r)}
 
 
 SAMPLES = 31
@@ -117,8 +119,13 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
     path = robot.path if robot.is_real else None
     feet = robot.feet if path is None else ff.contacts.feet_from_file(s.closed, path)
     plant_of = plant(s.model, path, feet, s.names, np.vstack([begin, way.q]), servos)
-    duration = REST + TIMES * PERIOD
-    run = follow_route(s, plant_of, way, begin, servos, lambda t: _lengths(t, low, high), duration, progress)
+
+    def lengths(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Length and rate (n,) of the motors: at rest, then down and up by a cosine."""
+        x = 2.0 * np.pi * np.maximum(t - REST, 0.0) / PERIOD
+        return low + 0.5 * (high - low) * (1.0 - np.cos(x)), 0.5 * (high - low) * np.sin(x) * 2.0 * np.pi / PERIOD
+
+    run = follow_route(s, plant_of, way, begin, servos, lengths, REST + TIMES * PERIOD, progress)
     if run.failure:
         raise ff.InputError(f"{model.name!r} falls in the simulator: {run.failure}")
     keep = slice(None, None, THIN)
@@ -133,18 +140,6 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
         "others": np.abs(q[:, still] - begin[still]).max(axis=1), "ankle": q[:, ankle.iq], "pushing": run.tau[keep, motor.iv],
         "feet": wrenches[..., 2], "slid": float(np.linalg.norm(poses[:, :, :2, 3] - poses[0, :, :2, 3], axis=-1).max()),
         "film": Drawn(model=model, run=run, feet=feet)}  # fmt: skip
-
-
-def _lengths(t: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Length and rate (n,) of the motors: at rest, then down and up by a cosine."""
-    x = 2.0 * np.pi * np.maximum(t - REST, 0.0) / PERIOD
-    return low + 0.5 * (high - low) * (1.0 - np.cos(x)), 0.5 * (high - low) * np.sin(x) * 2.0 * np.pi / PERIOD
-
-
-def strip(r: Squat) -> Any:
-    """The robot on its way down, with the forces on its feet."""
-    times = np.linspace(REST, REST + 0.5 * PERIOD, POSTURES)
-    return film_strip(r.film.model, r.film.run, times=times, feet=r.film.feet, view=View(-90.0, 0.0))
 
 
 def course(r: Squat) -> Any:

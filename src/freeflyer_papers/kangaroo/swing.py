@@ -12,7 +12,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer_papers.estimation.swing import COLUMNS, Sway, Swing, lateral_swing, lines, settings
-from freeflyer_papers.estimation import pictures as figures, tables
+from freeflyer_papers.estimation import shown
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -42,7 +42,7 @@ def compute_swing(robot: Kangaroo, progress: Progress) -> SwingResult:
     first = run("as the file has it", ff.sim.Servos())
     smooth = lines(run("without friction", ff.sim.Servos(friction=False))) if rubs else ()
     light = lines(run(f"with {MASS:g} kg", ff.sim.Servos(), without_cages(robot.model), None)) if robot.is_real else ()
-    drawn = np.array([figures.bones(robot.model, q) for q in first.extremes])
+    drawn = np.array([shown.bones(robot.model, q) for q in first.extremes])
     return SwingResult(robot.source, lines(first), smooth, light, first.subsample(THIN), drawn, settings(first))
 
 
@@ -83,7 +83,7 @@ def tables_swing(r: SwingResult) -> list[Table]:
 def pictures_swing(r: SwingResult) -> dict[str, Any]:
     """Figs 21 and 22."""
     figure = {"stances": "fig21", "forces": "fig22a", "balance": "fig22b"}
-    return {f"{figure[what]}_{what}": draw() for what, draw in tables.swing_pictures(r.shown, r.bones).items()}
+    return {f"{figure[what]}_{what}": draw() for what, draw in shown.swing_pictures(r.shown, r.bones).items()}
 
 
 DURATION = 10.0  # s

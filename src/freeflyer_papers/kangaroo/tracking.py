@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer_papers.estimation import estimators, pictures, tables as shown
-from freeflyer.contacts import contact_from_points
+from freeflyer_papers.estimation import estimators, shown
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -27,7 +26,7 @@ def compute_tracking(robot: Kangaroo, progress: Progress) -> estimators.Tracking
     s, left = ff.estimation.sensors(robot.model), [m for group in robot.left.groups.values() for m in group]
     tracked = estimators.track_all(s, KINDS, DURATION, progress, "Fig 19", left)
     progress(0.0, "timing the estimators")
-    feet = [contact_from_points(robot.left.sole, HALF_SOLE), contact_from_points(robot.right.sole, HALF_SOLE)]
+    feet = [ff.contacts.contact_from_points(leg.sole, HALF_SOLE) for leg in (robot.left, robot.right)]
     return tracked._replace(robot=robot.source, times=estimators.estimation_times(s, feet))
 
 
@@ -36,15 +35,15 @@ def tables_tracking(r: estimators.TrackingResult) -> list[Table]:
     note = (f"m and rad, at 1 kHz, beta = 1000 / s; noise {ENCODER.noise:g} m, step {ENCODER.quantum:g} m, rates by "
         "differences. The paper gives pictures only, with alpha = 1 / s. Open by: norm of the independent rows, which the "
         "estimator closes; the largest entry of the redundant ones, which it cannot, beside it.")
-    costs = [(what, PAPER_TIMES.get(what, ""), us) for what, us in shown.times(r.times).items()]
+    costs = [(what, PAPER_TIMES.get(what, ""), us) for what, us in shown.times_found(r.times).items()]
     said = "Medians of interleaved calls from Python on this machine; the paper's are C++ on an Intel Core i7 of 2.3 GHz."
-    return [shown.tracking(r, "Fig 19: passive state along sinusoids", note),
+    return [shown.tracking_table(r, "Fig 19: passive state along sinusoids", note),
         Table("sections VI-A and VI-B: what it costs", ("", "paper us", "ours us"), costs, (1, 2), said)]  # fmt: skip
 
 
 def pictures_tracking(r: estimators.TrackingResult) -> dict[str, Any]:
     """Fig 19."""
-    return {"fig19_tracking": pictures.tracking(r)}
+    return {"fig19_tracking": shown.tracking(r)}
 
 
 TRIED = 100  # starts
@@ -74,7 +73,7 @@ def compute_calibration(robot: Kangaroo, progress: Progress) -> Calibrated:
 
 def tables_calibration(r: Calibrated) -> list[Table]:
     """The numbers of the paper's figure beside ours."""
-    paper, rotary = shown.calibration(r.paper), shown.calibration(r.rotary)
+    paper, rotary = shown.calibration_found(r.paper), shown.calibration_found(r.rotary)
     rows = [(what, SAID.get(what, ""), value, rotary[what]) for what, value in paper.items()]
     lost, other = r.paper.starts - len(r.paper.errors), len(r.paper.errors) - r.paper.right
     missed = (f" Of the starts with the paper's encoders, which lie anywhere in the strokes, {lost} found no posture and {other} "
@@ -90,4 +89,4 @@ def tables_calibration(r: Calibrated) -> list[Table]:
 
 def pictures_calibration(r: Calibrated) -> dict[str, Any]:
     """Fig 18, with the paper's encoders."""
-    return {"fig18_calibration": pictures.calibration(r.paper)}
+    return {"fig18_calibration": shown.calibration(r.paper)}

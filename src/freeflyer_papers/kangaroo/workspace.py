@@ -12,6 +12,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.linkages.rows import constraint_residual, constraints
+from freeflyer.plots.style import blank_figure
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -65,17 +66,15 @@ def tables_workspace(r: Workspace) -> list[Table]:
 
 def pictures_workspace(r: Workspace) -> dict[str, Any]:
     """Fig 5: position above, orientation below; from the front, from the rear; the sole in the base's frame."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure
 
-    figure, colours = Figure(figsize=(8.4, 6.4)), ScalarMappable(Normalize(0.0, 1.0), "viridis")
-    FigureCanvasAgg(figure)
+    figure, colours = blank_figure(8.4, 6.4), ScalarMappable(Normalize(0.0, 1.0), "viridis")
+    figure.set_layout_engine("none")
     low, high = r.position.min(axis=0), r.position.max(axis=0)
     for row, (values, word) in enumerate(((r.linear, "position"), (r.angular, "orientation"))):
         for column, (side, turn) in enumerate((("front", 25), ("rear", 205))):
-            axes: Any = figure.add_axes((0.01 + 0.44 * column, 0.50 - 0.49 * row, 0.44, 0.47), projection="3d")
+            axes = figure.add_axes((0.01 + 0.44 * column, 0.50 - 0.49 * row, 0.44, 0.47), projection="3d")
             axes.scatter(*r.position.T, c=values, s=2.5, cmap=colours.cmap, norm=colours.norm, linewidths=0, depthshade=False)
             axes.text2D(0.5, 0.97, f"{word}, from the {side}", transform=axes.transAxes, ha="center", fontsize=9)
             axes.set_xlabel("x forward (m)", fontsize=7, labelpad=-4)

@@ -22,7 +22,6 @@ from freeflyer.kernels.tree.kinematics import (
 from freeflyer.kernels.tree.frames import frame_body, placement
 from freeflyer.kernels.model.poses import offset, position, rotation
 from freeflyer_papers.kernels import layout as L
-from freeflyer_papers.kernels.layout import PORTS, TOLERANCE
 
 MOTION = 6  # velocity of a body: a motion at its origin
 RADIAL, TURN, FOOT_X, FOOT_Z, RISE, TAU, ROWS = 0, 1, 2, 3, 4, 5, 6  # rows of nv numbers, behind the velocities of bodies
@@ -192,7 +191,7 @@ DIFFERENCE = 1e-7  # m, rad and their rates: in Jacobians, whose error then chan
 
 def step_workspaces(like, n):
     """(state, rates, Jacobian, inverse, stages, right side, weights) for `step` of n unknowns and the ports."""
-    total, weights = n + PORTS, workspace(like, 2 * STAGES * WEIGHTS)
+    total, weights = n + L.PORTS, workspace(like, 2 * STAGES * WEIGHTS)
     for k, (of_state, of_rates) in enumerate(zip(STATE_WEIGHTS, RATE_WEIGHTS)):  # entries that a loop can number
         store_entries(weights, 2 * WEIGHTS * k, (*of_state, *of_rates))
     return (workspace(like, total), workspace(like, total), workspace(like, total * n),
@@ -202,7 +201,7 @@ def step_workspaces(like, n):
 def put_jacobian(topology, parameters, record, x, n, work, spaces):
     """Derivatives of all rates by the n unknowns, and the rates at x."""
     y, f, J, _, _, b, _ = spaces
-    total = n + PORTS
+    total = n + L.PORTS
     for i in range(total):
         store(y, i, load(x, i))
     rates(topology, parameters, record, y, work, f)
@@ -219,7 +218,7 @@ def put_jacobian(topology, parameters, record, x, n, work, spaces):
 def put_stage(k, h, inverse_step, n, stride, spaces):
     """Stage k, the rates at its state being in b."""
     _, _, J, W, stages, b, weights = spaces
-    total, first = n + PORTS, WEIGHTS * (2 * k + 1)
+    total, first = n + L.PORTS, WEIGHTS * (2 * k + 1)
     for i in range(total):
         y = load(b, i)
         for s in range(k):
@@ -241,7 +240,7 @@ def put_stage(k, h, inverse_step, n, stride, spaces):
 def step(topology, parameters, record, x, h, n, work, spaces, out):
     """out: the state a time h after x; the answer is the mean square of the error by (1 + |x|) tolerance."""
     y, f, J, W, stages, b, weights = spaces
-    total, stride = n + PORTS, row_width(W, 2 * n)
+    total, stride = n + L.PORTS, row_width(W, 2 * n)
     inverse_step = 1.0 / h
     put_jacobian(topology, parameters, record, x, n, work, spaces)
     for i in range(n):
@@ -267,7 +266,7 @@ def step(topology, parameters, record, x, h, n, work, spaces, out):
 def finish(x, record, n, spaces, out):
     """The state after the last stage, and its error."""
     y, _, _, _, stages, _, _ = spaces
-    total = n + PORTS
+    total = n + L.PORTS
     from_last, squares = total * (STAGES - 1), 0.0 * load(x, 0)
     for i in range(total):
         error = load(stages, from_last + i)
@@ -275,5 +274,5 @@ def finish(x, record, n, spaces, out):
         store(out, i, to)
         share = error / (1.0 + select_less(to, 0.0, -to, to))
         squares = squares + share * share
-    allowed = load(record, TOLERANCE)
+    allowed = load(record, L.TOLERANCE)
     return squares / (total * allowed * allowed)

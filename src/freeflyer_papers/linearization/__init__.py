@@ -6,7 +6,6 @@ from __future__ import annotations
 from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress
 from freeflyer_papers.linearization import requirements, robot, tables
-from freeflyer_papers.linearization.robot import LinearizationResult
 from freeflyer_papers.registry import Reproduction
 
 CAPTIONS = {
@@ -19,7 +18,7 @@ CAPTIONS = {
     "cost": "Cost against size, measured and counted, which the paper states as recursive and does not measure."}
 
 
-def compute(progress: Progress) -> LinearizationResult:
+def compute(progress: Progress) -> robot.LinearizationResult:
     """All of it; about ten seconds, more where kernels must be compiled first."""
     progress(0.0, "a robot like that of Fig 4")
     model = robot.branched_robot()
@@ -39,7 +38,7 @@ def compute(progress: Progress) -> LinearizationResult:
     compared_ways = requirements.approaches(model, state, counts[-1])
     costs = requirements.costs(progress, requirements.SIZES)
     here = machine()
-    return LinearizationResult(robot=model.name, nv=model.nv, bodies=len(robot.SHAPE), checks=checks,
+    return robot.LinearizationResult(robot=model.name, nv=model.nv, bodies=len(robot.SHAPE), checks=checks,
         approaches=compared_ways, differences=compared, exact_error=exact[1].value, sweep=sweep, prediction=prediction,
         counts=counts, costs=costs, machine=f"{here.cpu}, {here.cores} cores",
         skeletons=(robot.skeleton(model, model.neutral), robot.skeleton(model, state.q)))  # fmt: skip

@@ -4,6 +4,7 @@ against the number of bodies: the paper's tables in NumPy, the compiled derivati
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from freeflyer.analysis.timing.results import power, threads, time_interleaved
 from freeflyer_papers.counting import CountingScalar, Operations, count
 from freeflyer.progress import Progress
 from freeflyer_papers.linearization import robot as R
-from freeflyer_papers.linearization.robot import Check, Counts, Differences, State, by_complex_steps, distance
 from freeflyer_papers.printed import geometric
 
 ROUNDING = 1e-12
@@ -24,24 +24,22 @@ ROLL, YAW = 0.3, -0.8
 MOTIONS = 8  # random motions of the base
 
 
-def pitch_sweep(model: ff.Model, state: State) -> R.Sweep:
+def pitch_sweep(model: ff.Model, state: R.State) -> R.Sweep:
     """The error at base attitudes of any pitch, and how roll, pitch and yaw fare there."""
-    errors, conditions = [], []
-    for pitch in PITCHES:
-        errors.append(_inverse_error(model, _pitch(state.q, pitch), state.v, state.a))
-        conditions.append(np.linalg.cond(body_rates(np.array([ROLL, pitch, 0.0]))))
+    errors = [_inverse_error(model, _pitch(state.q, pitch), state.v, state.a) for pitch in PITCHES]
+    conditions = [np.linalg.cond(body_rates(np.array([ROLL, pitch, 0.0]))) for pitch in PITCHES]
     return R.Sweep(PITCHES, np.array(errors), np.array(conditions))
 
 
-def singularity_free(sweep: R.Sweep) -> tuple[Check, ...]:
+def singularity_free(sweep: R.Sweep) -> tuple[R.Check, ...]:
     """No attitude is special; where roll, pitch and yaw are singular neither."""
     upright = np.isclose(np.abs(sweep.pitch), np.pi / 2)
-    return (Check("SF", f"error at {len(sweep.pitch)} pitches from -180 to 180 deg", float(sweep.error.max()), ROUNDING),
-        Check("SF", "error at exactly +-90 deg", float(sweep.error[upright].max()), ROUNDING),
-        Check("SF", "roll, pitch, yaw: condition of their rates at +-90 deg", float(sweep.condition[upright].max()), None))
+    return (R.Check("SF", f"error at {len(sweep.pitch)} pitches from -180 to 180 deg", float(sweep.error.max()), ROUNDING),
+        R.Check("SF", "error at exactly +-90 deg", float(sweep.error[upright].max()), ROUNDING),
+        R.Check("SF", "roll, pitch, yaw: condition of their rates at +-90 deg", float(sweep.condition[upright].max()), None))
 
 
-def moving_base(model: ff.Model, state: State, prediction: R.Prediction) -> tuple[Check, ...]:
+def moving_base(model: ff.Model, state: R.State, prediction: R.Prediction) -> tuple[R.Check, ...]:
     """Base rows and columns under random motions of the base, both base velocities, and the prediction of a whole motion."""
     rng, tree = np.random.default_rng(4), geometric.tree_of(model)
     errors, relations = [], []
@@ -49,40 +47,40 @@ def moving_base(model: ff.Model, state: State, prediction: R.Prediction) -> tupl
         v, a = state.v.copy(), state.a.copy()
         v[:6], a[:6] = 3.0 * rng.standard_normal((2, 6))
         ours = geometric.inverse_dynamics_derivatives(model, state.q, v, a)
-        for mine, exact in zip((ours.dq, ours.dv, ours.da), by_complex_steps("rnea", model, state.q, v, a), strict=True):
-            errors += [distance(mine[:6], exact[:6]), distance(mine[:, :6], exact[:, :6])]
+        for mine, exact in zip((ours.dq, ours.dv, ours.da), R.by_complex_steps("rnea", model, state.q, v, a), strict=True):
+            errors += [R.distance(mine[:6], exact[:6]), R.distance(mine[:, :6], exact[:, :6])]
         e = geometric.motion_pass(tree, state.q, v, a)
         inertial, body = geometric.derivative_by_pose(e, "inertial"), geometric.derivative_by_pose(e, "body")
         by_velocity = geometric.derivative_by_base_velocity(e)
-        relations.append(distance(geometric.pose_derivative_with_inertial_twist(body, by_velocity, e.v[0]), inertial))
-    return (Check("MB", f"error of the base's rows and columns, {MOTIONS} base motions", max(errors), ROUNDING),
-        Check("MB", "Table 5 at fixed inertial twist, from fixed body twist and Table 7", max(relations), ROUNDING),
-        Check("MB", "(A, B) along a motion: |order of the remainder - 2|", abs(prediction.order - 2.0), 0.1))  # fmt: skip
+        relations.append(R.distance(geometric.pose_derivative_with_inertial_twist(body, by_velocity, e.v[0]), inertial))
+    return (R.Check("MB", f"error of the base's rows and columns, {MOTIONS} base motions", max(errors), ROUNDING),
+        R.Check("MB", "Table 5 at fixed inertial twist, from fixed body twist and Table 7", max(relations), ROUNDING),
+        R.Check("MB", "(A, B) along a motion: |order of the remainder - 2|", abs(prediction.order - 2.0), 0.1))  # fmt: skip
 
 
-def exact_derivatives(model: ff.Model, state: State, differences: tuple[Differences, ...]) -> tuple[Check, ...]:
+def exact_derivatives(model: ff.Model, state: R.State, differences: tuple[R.Differences, ...]) -> tuple[R.Check, ...]:
     """Against complex steps, beside the best that finite differences reach; the last value is our error."""
     ours = geometric.forward_dynamics_derivatives(model, state.q, state.v, state.tau)
-    exact = by_complex_steps("aba", model, state.q, state.v, state.tau)
-    forward = max(distance(x, y) for x, y in zip((ours.dq, ours.dv, ours.dtau), exact, strict=True))
-    compare = tuple(Check("ED", f"{d.kind} differences: error at their best step, {d.delta[d.best]:.0e}",
+    exact = R.by_complex_steps("aba", model, state.q, state.v, state.tau)
+    forward = max(R.distance(x, y) for x, y in zip((ours.dq, ours.dv, ours.dtau), exact, strict=True))
+    compare = tuple(R.Check("ED", f"{d.kind} differences: error at their best step, {d.delta[d.best]:.0e}",
         float(d.maximal[d.best]), None) for d in differences)  # fmt: skip
-    return (Check("ED", "inverse dynamics (Tables 5-8): error against complex steps",
+    return (R.Check("ED", "inverse dynamics (Tables 5-8): error against complex steps",
         _inverse_error(model, state.q, state.v, state.a), ROUNDING),
-        Check("ED", "forward dynamics (with Table 9): error against complex steps", forward, ROUNDING), *compare)  # fmt: skip
+        R.Check("ED", "forward dynamics (with Table 9): error against complex steps", forward, ROUNDING), *compare)  # fmt: skip
 
 
 def _inverse_error(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
     ours = geometric.inverse_dynamics_derivatives(model, q, v, a)
-    exact = by_complex_steps("rnea", model, q, v, a)
-    return max(distance(x, y) for x, y in zip((ours.dq, ours.dv, ours.da), exact, strict=True))
+    exact = R.by_complex_steps("rnea", model, q, v, a)
+    return max(R.distance(x, y) for x, y in zip((ours.dq, ours.dv, ours.da), exact, strict=True))
 
 
 STEPS = np.logspace(-1.0, -12.0, 67)
 MARGIN = 1.0  # decades kept away from the minimum when slopes are fitted
 
 
-def finite_differences(model: ff.Model, state: State) -> tuple[Differences, ...]:
+def finite_differences(model: ff.Model, state: R.State) -> tuple[R.Differences, ...]:
     """One-sided and central differences of a = forward_dynamics(q, v, tau) beside the geometric linearisation paper's exact
     derivatives."""
     d = geometric.forward_dynamics_derivatives(model, state.q, state.v, state.tau)
@@ -106,7 +104,7 @@ def neighbours(f: Callable[..., np.ndarray], model: ff.Model, point: Sequence[np
     return f(model, Q, V, X)
 
 
-def _compare(kind: str, approximate: np.ndarray, exact: np.ndarray, evaluations: int, order: int) -> Differences:
+def _compare(kind: str, approximate: np.ndarray, exact: np.ndarray, evaluations: int, order: int) -> R.Differences:
     errors = np.abs(approximate - exact) / np.abs(exact).max()
     maximal, average = errors.max(axis=(1, 2)), errors.mean(axis=(1, 2))
     decades = np.log10(STEPS)
@@ -115,14 +113,14 @@ def _compare(kind: str, approximate: np.ndarray, exact: np.ndarray, evaluations:
     rising = decades < best - MARGIN
     fall, rise = (float(np.polyfit(decades[part], np.log10(average[part]), 1)[0]) if part.sum() > 1 else float("nan")
         for part in (falling, rising))  # fmt: skip
-    return Differences(kind, STEPS, maximal, average, evaluations, fall, rise)
+    return R.Differences(kind, STEPS, maximal, average, evaluations, fall, rise)
 
 
 STEP = 1e-5  # of central differences: about where they are best
 Derivatives = Callable[[ff.Model, np.ndarray, np.ndarray, np.ndarray], Iterable[np.ndarray]]  # by q, v and more
 
 
-def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approach, ...]:
+def approaches(model: ff.Model, state: R.State, counts: R.Counts) -> tuple[R.Approach, ...]:
     """The paper's algorithm, the library's, and two ways by finite differences; `counts` are the largest that were made."""
     n = counts.bodies
     robot = ff.robots.chain(n, base="free")
@@ -135,8 +133,17 @@ def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approac
         ("geometric finite differences", geometric_differences, differences),
         ("finite differences of roll, pitch, yaw", angle_differences, differences))
     attitudes = [_pitch(state.q, pitch) for pitch in PITCHES]
-    exact = [by_complex_steps("rnea", model, q, state.v, state.a)[:2] for q in attitudes]
-    return tuple(_judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made)
+    exact = [R.by_complex_steps("rnea", model, q, state.v, state.a)[:2] for q in attitudes]
+    found = []
+    for name, derivatives, operations in made:
+        errors, base = [], []
+        for q, truth in zip(attitudes, exact, strict=True):
+            pairs = list(zip(derivatives(model, q, state.v, state.a), truth))
+            errors.append(max(R.distance(mine, theirs) for mine, theirs in pairs))
+            base.append(max(R.distance(mine[:6], theirs[:6]) for mine, theirs in pairs))
+        found.append(R.Approach(name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)),
+            operations=operations / counts.entries))  # fmt: skip
+    return tuple(found)
 
 
 def geometric_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[np.ndarray]:
@@ -160,17 +167,6 @@ def angle_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarr
     return [by_q, by_v]
 
 
-def _judge(name: str, derivatives: Derivatives, model: ff.Model, state: State, attitudes: list[np.ndarray],
-            exact: list[tuple[np.ndarray, ...]], per_entry: float) -> R.Approach:  # fmt: skip
-    errors, base = [], []
-    for q, truth in zip(attitudes, exact, strict=True):
-        pairs = list(zip(derivatives(model, q, state.v, state.a), truth))
-        errors.append(max(distance(mine, theirs) for mine, theirs in pairs))
-        base.append(max(distance(mine[:6], theirs[:6]) for mine, theirs in pairs))
-    return R.Approach(name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)),
-        operations=per_entry)  # fmt: skip
-
-
 def _pitch(q: np.ndarray, pitch: float) -> np.ndarray:
     out = q.copy()
     out[3:7] = ff.spatial.quaternion.from_rpy([ROLL, pitch, YAW])
@@ -189,25 +185,19 @@ def costs(progress: Progress, sizes: tuple[int, ...]) -> tuple[R.Cost, ...]:
     with threads(1):
         for n in sizes:
             progress(0.0, f"cost of all derivatives, {n} bodies")
-            found.append(_cost(n))
+            model, rng = ff.robots.chain(n, base="free"), np.random.default_rng(n)
+            q = ff.random_configuration(model, rng)
+            v, a = rng.standard_normal((2, model.nv))
+            ways = (ff.inverse_dynamics_derivatives, differences, geometric.inverse_dynamics_derivatives)
+            calls = [partial(way, model, q, v, a) for way in ways[: 3 if n <= LARGEST_TABLES else 2]]
+            compiled, by_differences, *tables = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
+            found.append(R.Cost(n, model.nv, tables[0] if tables else None, compiled, by_differences))
     return tuple(found)
 
 
 def exponent(points: tuple[R.Cost, ...], field: str, smallest: int = 20) -> float | None:
     """The power of the number of bodies by which a time grows, from `smallest` bodies on."""
     return power([(c.bodies, getattr(c, field)) for c in points if c.bodies >= smallest])
-
-
-def _cost(n: int) -> R.Cost:
-    model, rng = ff.robots.chain(n, base="free"), np.random.default_rng(n)
-    q = ff.random_configuration(model, rng)
-    v, a = rng.standard_normal((2, model.nv))
-    calls: list[Callable[[], object]] = [lambda: ff.inverse_dynamics_derivatives(model, q, v, a),
-        lambda: differences(model, q, v, a)]  # fmt: skip
-    if n <= LARGEST_TABLES:
-        calls.append(lambda: geometric.inverse_dynamics_derivatives(model, q, v, a))
-    times = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
-    return R.Cost(n, model.nv, times[2] if len(times) > 2 else None, times[0], times[1])
 
 
 def differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[np.ndarray]:
@@ -219,7 +209,7 @@ def differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) ->
 COUNTED_SIZES = (8, 16, 24, 32)  # equally spaced, so that differences show the degree of a polynomial
 
 
-def recursive(counts: tuple[Counts, ...]) -> tuple[Check, ...]:
+def recursive(counts: tuple[R.Counts, ...]) -> tuple[R.Check, ...]:
     """To the last operation, Table 4 is linear in the number of bodies, and Tables 5 to 8 are quadratic, as their entries are.
 
     So every further entry costs the same. A chain is the worst case: its depth is its number of bodies. As printed, Table 4 also
@@ -230,10 +220,10 @@ def recursive(counts: tuple[Counts, ...]) -> tuple[Check, ...]:
     as_printed = np.diff([c.eidamb_as_printed for c in counts], 2)
     printed = np.diff([c.by_shape_through_wrenches for c in counts], 3)
     step = counts[1].bodies - counts[0].bodies
-    return (Check("RF", "Table 4 without its table of wrenches F: second difference of its operations", _largest(table_4),
-        0.0), Check("RF", "Table 4 as printed: operations times bodies^2, on a chain", _largest(as_printed) / (2.0 * step**2),
-        None), Check("RF", "Tables 5-8: third difference of theirs", _largest(tables_5_to_8), 0.0),
-        Check("RF", "Table 6 with lines 32-48 as printed: operations times bodies^3", _largest(printed) / (6.0 * step**3),
+    return (R.Check("RF", "Table 4 without its table of wrenches F: second difference of its operations", _largest(table_4),
+        0.0), R.Check("RF", "Table 4 as printed: operations times bodies^2, on a chain", _largest(as_printed) / (2.0 * step**2),
+        None), R.Check("RF", "Tables 5-8: third difference of theirs", _largest(tables_5_to_8), 0.0),
+        R.Check("RF", "Table 6 with lines 32-48 as printed: operations times bodies^3", _largest(printed) / (6.0 * step**3),
         None))  # fmt: skip
 
 
@@ -241,7 +231,7 @@ def _largest(x: np.ndarray) -> float:
     return float(np.abs(x).max())
 
 
-def count_operations(n: int) -> Counts:
+def count_operations(n: int) -> R.Counts:
     """Multiplications and additions of Tables 4 to 8 on a chain of n bodies with a floating base."""
     model = ff.robots.chain(n, base="free")
     tree, joints = geometric.tree_of(model), n
@@ -259,7 +249,7 @@ def count_operations(n: int) -> Counts:
     inputs = (scalars(model.nq), scalars(joints), scalars(joints), scalars(4, 4), scalars(6), scalars(6))
     eidamb, _ = spent(lambda: geometric.eidamb(tree, *inputs, wrenches=False))
     printed, e = spent(lambda: geometric.eidamb(tree, *inputs))
-    return Counts(bodies=n, entries=(6 + n) * (6 + n + 6 + n), eidamb=eidamb, eidamb_as_printed=printed,
+    return R.Counts(bodies=n, entries=(6 + n) * (6 + n + 6 + n), eidamb=eidamb, eidamb_as_printed=printed,
         by_pose=spent(lambda: geometric.derivative_by_pose(e))[0],
         by_shape=spent(lambda: geometric.derivative_by_shape(e, through_wrenches=False))[0],
         by_shape_through_wrenches=spent(lambda: geometric.derivative_by_shape(e))[0],

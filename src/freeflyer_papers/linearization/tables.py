@@ -129,7 +129,7 @@ def robot(r: LinearizationResult) -> Any:
 
 def requirements(r: LinearizationResult) -> Any:
     """Left: attitude sweep; right: linear prediction of a motion."""
-    figure, (left, right) = new_figure(8.4, 3.2, columns=2)
+    figure, (left, right) = new_figure(8.4, 3.2, columns=2, grid=True)
     pitch = np.degrees(r.sweep.pitch)
     left.semilogy(pitch, r.sweep.condition, "-", color=ORANGE, lw=1.2, label="condition of roll, pitch, yaw rates")
     left.semilogy(pitch, r.sweep.error, "o-", color=BLUE, ms=3, lw=1.2, label="error of Tables 5 to 8")
@@ -141,14 +141,12 @@ def requirements(r: LinearizationResult) -> Any:
     right.set(xlabel="size of the perturbation", ylabel=f"remainder after {p.duration:g} s",
         title="MB: (A, B) along a motion")  # fmt: skip
     right.legend(fontsize=7)
-    for axes in (left, right):
-        axes.grid(True)
     return figure
 
 
 def differences(r: LinearizationResult) -> Any:
     """Fig 5."""
-    figure, axes = new_figure(6.4, 3.8)
+    figure, axes = new_figure(6.4, 3.8, grid=True)
     for d, colour in zip(r.differences, (BLUE, ORANGE), strict=True):
         axes.loglog(d.delta, d.maximal, "-", color=colour, lw=1.4, label=f"{d.kind}, maximal error")
         axes.loglog(d.delta, d.average, "--", color=colour, lw=1.1, label=f"{d.kind}, average error")
@@ -160,14 +158,13 @@ def differences(r: LinearizationResult) -> Any:
     axes.invert_xaxis()
     axes.set(xlabel="step δ (m, rad, m/s, rad/s, N, N m)", ylabel="error / largest entry of the linearisation")
     axes.set_title("Fig 5: geometric finite differences against the exact linearisation")
-    axes.grid(True)
     axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.6, 1.0))
     return figure
 
 
 def cost(r: LinearizationResult) -> Any:
     """Left: time against size; right: counted operations an entry."""
-    figure, (left, right) = new_figure(8.4, 3.4, columns=2)
+    figure, (left, right) = new_figure(8.4, 3.4, columns=2, grid=True)
     for field, what, colour in (
         ("tables", "Tables 5 to 8, NumPy", GREEN), ("differences", "one-sided differences, compiled batch", ORANGE),
         ("compiled", "compiled derivatives", BLUE),
@@ -185,6 +182,4 @@ def cost(r: LinearizationResult) -> Any:
     right.set(xlabel="bodies", ylabel="operations per entry", title="RF: counted operations")
     right.set_ylim(bottom=0.0)
     right.legend(fontsize=7)
-    for axes in (left, right):
-        axes.grid(True)
     return figure

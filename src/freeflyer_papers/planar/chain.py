@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import sympy as sp
 
-from freeflyer.errors import InputError, check_name, format_value, unknown_name
+from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.model import choice, public, whole_number
 from freeflyer.symbolic.routines import formula
 from freeflyer.symbolic.variables import Variables
@@ -18,8 +18,7 @@ BASE = "base"
 References = ("base", "world")
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """Row of table 4.1: where a frame stands in the frame before it, m and rad; `parent` by default that of the row above."""
 
     name: str
@@ -29,8 +28,7 @@ class Frame:
     parent: str | None = None
 
 
-@dataclass(frozen=True)
-class Mass:
+class Mass(NamedTuple):
     """Row of table 4.3: a mass (kg) on a frame or the "base"; its centre there (m), and the inertia about it, kg m^2."""
 
     frame: str
@@ -122,8 +120,9 @@ def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], mass
         rows.append(frame)
         known.append(frame.name)
     weights = []
-    for row in masses:
-        mass = _mass(row)
+    for entry in masses:
+        on, *numbers = _fields("masses", entry, Mass._fields)
+        mass = Mass(on, *(formula(f"{k} of a mass on {on!r}", x) for k, x in zip(Mass._fields[1:], numbers)))
         _refuse({*moving, *variables.position}, f"a mass of frame {mass.frame!r}", mass.mass, mass.x, mass.y, mass.inertia)
         check_name("frame", mass.frame, known)
         weights.append(mass)
@@ -152,8 +151,7 @@ def frame_pose(robot: PlanarRobot, frame: str, *, reference: Literal["base", "wo
     check_robot(robot)
     choice("reference", reference, References)
     rows = {row.name: row for row in robot.frames}
-    if frame != BASE and frame not in rows:
-        raise unknown_name("frame", frame, [BASE, *rows])
+    check_name("frame", frame, [BASE, *rows])
     path = []
     while frame != BASE:
         path.append(rows[frame])
@@ -172,17 +170,11 @@ def check_robot(robot: object) -> None:
 
 
 def _frame(given: object, above: str) -> Frame:
-    row = given if isinstance(given, Frame) else Frame(*_fields("frames", given, ("name", "x", "y", "angle"), 5))
+    row = Frame(*_fields("frames", given, ("name", "x", "y", "angle"), 5))
     if not isinstance(row.name, str) or not row.name or row.name == BASE:
         raise InputError(f"a frame needs a name of its own, other than 'base', got {format_value(row.name)}")
     x, y, angle = (formula(f"{k} of frame {row.name!r}", getattr(row, k)) for k in ("x", "y", "angle"))
     return Frame(row.name, x, y, angle, above if row.parent is None else row.parent)
-
-
-def _mass(given: object) -> Mass:
-    row = given if isinstance(given, Mass) else Mass(*_fields("masses", given, ("frame", "mass", "x", "y", "inertia")))
-    numbers = (formula(f"{k} of a mass on {row.frame!r}", getattr(row, k)) for k in ("mass", "x", "y", "inertia"))
-    return Mass(row.frame, *numbers)
 
 
 def _fields(what: str, given: object, names: tuple[str, ...], length: int = 0) -> list[Any]:

@@ -8,11 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.references import Reference, TargetMotion
-from freeflyer.decoupling import decouple, frame_map
+import freeflyer as ff
 from freeflyer.decoupling.orientation import coordinate_owners
-from freeflyer.dynamics import center_of_mass, gravity_forces
-from freeflyer.errors import InputError
 from freeflyer.model import SMALLEST, Model, instance, one_row, set_fields, set_numbers, shaped
 from freeflyer.model.validate import ONE_DOF
 
@@ -35,8 +32,8 @@ class DecoupledController:
     Source: decoupling thesis, Proposition 3.3.1 with T_x = A_cb of (3.95)."""
 
     model: Model
-    center: Reference
-    posture: Reference
+    center: ff.control.Reference
+    posture: ff.control.Reference
     external_bandwidth: float = 2.0
     internal_bandwidth: float = 2.0
     spin: ArrayLike = (0.0, 0.0, 0.0)
@@ -47,17 +44,17 @@ class DecoupledController:
         kinds = {j.name: j.kind for j in self.model.tree.joints}
         wrong = [name for name in owners if kinds[name] not in ONE_DOF]
         if wrong:
-            raise InputError(f"joint {wrong[0]!r} is {kinds[wrong[0]]}: this controller is for joints of one coordinate, "
+            raise ff.InputError(f"joint {wrong[0]!r} is {kinds[wrong[0]]}: this controller is for joints of one coordinate, "
                 f"{', '.join(ONE_DOF)}", joint=wrong[0])  # fmt: skip
         set_numbers(self, external_bandwidth=SMALLEST, internal_bandwidth=SMALLEST)
         set_fields(self, spin=shaped("spin", self.spin, (3,)))
         q, v = self.model.neutral, self.model._zero
         for name, size in (("center", 3), ("posture", len(owners))):
-            reference = instance(name, getattr(self, name), Reference, "control.MinimumJerkReference")  # type: ignore[type-abstract]
+            reference = instance(name, getattr(self, name), ff.control.Reference, "control.MinimumJerkReference")  # type: ignore[type-abstract]
             found = np.shape(reference(0.0).target)
             if found != (size,):
-                raise InputError(f"{name} must be a reference of ({size},) numbers for this robot, got {found}", shape=found)
-        decouple(self.model, q, v)  # refuses robots that do not float
+                raise ff.InputError(f"{name} must be a reference of ({size},) numbers for this robot, got {found}", shape=found)
+        ff.decoupling.decouple(self.model, q, v)  # refuses robots that do not float
 
     @cached_property
     def _places(self) -> np.ndarray:
@@ -67,16 +64,16 @@ class DecoupledController:
     def tau_at(self, t: float, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Generalised forces (nv,), N and N m, the first six a wrench on the base in its axes, at the time t (s) and a state."""
         q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
-        d = decouple(self.model, q, v, T_x=frame_map(self.model, q, v))
+        d = ff.decoupling.decouple(self.model, q, v, T_x=ff.decoupling.frame_map(self.model, q, v))
         T = d.T
         y = T @ v
         acceleration = np.concatenate([
-            _answer(self.center(t), center_of_mass(self.model, q), y[:3], self.external_bandwidth),
+            _answer(self.center(t), ff.center_of_mass(self.model, q), y[:3], self.external_bandwidth),
             2.0 * self.external_bandwidth * (np.asarray(self.spin) - y[3:6]),
             _answer(self.posture(t), q[self._places], y[6:], self.internal_bandwidth)])  # fmt: skip
-        return T.T @ (d.mass_matrix @ acceleration + d.coriolis_matrix @ y) + gravity_forces(self.model, q)
+        return T.T @ (d.mass_matrix @ acceleration + d.coriolis_matrix @ y) + ff.gravity_forces(self.model, q)
 
 
-def _answer(reference: TargetMotion, x: np.ndarray, rate: np.ndarray, w: float) -> np.ndarray:
+def _answer(reference: ff.control.TargetMotion, x: np.ndarray, rate: np.ndarray, w: float) -> np.ndarray:
     """Acceleration that follows a reference, errors decaying with bandwidth w, critically damped."""
     return reference.acceleration + 2.0 * w * (reference.velocity - rate) + w**2 * (reference.target - x)

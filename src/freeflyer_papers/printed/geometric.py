@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.dynamics import Linearization
+from freeflyer.dynamics.linearization import Linearization, stacked_rates, step_rates
 from freeflyer.formulations.geometric import (
-    Tree, armature_products, base_pose, cross, eidamb, forces_of, mass_matrix_of, motion_pass, tree_of)
+    Tree, armature_products, base_pose, eidamb, forces_of, mass_matrix_of, motion_pass, tree_of)
 from freeflyer.model import Model, one_row
 from freeflyer.tolerances import ADDED_INERTIA
 from freeflyer_papers.printed.derivatives import (
@@ -66,16 +66,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linea
     Returns: Linearization. A (2 nv, 2 nv) and B (2 nv, nv) of x_dot = A x + B dtau, x = [eta; dv]; C has no rows.
     Raises: InputError as forward_dynamics_derivatives."""
     d = forward_dynamics_derivatives(model, q, v, tau)
-    nv, (v,) = model.nv, _state(model, v=v)
-    A, B = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, nv))
-    A[:nv, nv:], A[nv:, :nv], A[nv:, nv:], B[nv:] = np.eye(nv), d.dq, d.dv, d.dtau
-    for joint in model.joints:
-        at = slice(joint.iv, joint.iv + joint.nv)
-        if joint.kind == "free":
-            A[at, at] = -cross(v[at])
-        elif joint.kind == "spherical":
-            A[at, at] = -cross(np.concatenate([np.zeros(3), v[at]]))[3:, 3:]
-    return Linearization(A, B, np.zeros((0, 2 * nv)))
+    return Linearization(*stacked_rates(step_rates(model, q, v), d), np.zeros((0, 2 * model.nv)))
 
 
 def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> ff.InverseDynamicsDerivatives:

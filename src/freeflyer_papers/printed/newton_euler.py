@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
 from freeflyer.model import one_row
 from freeflyer.spatial import dual_quaternion as D, quaternion
-from freeflyer.spatial.dual_quaternion import check_unit
 
 Array = np.ndarray
 _CONJUGATE = np.array([-1, -1, -1, 1, -1, -1, -1, 1])
@@ -48,9 +46,10 @@ def joint_wrenches(bodies: Sequence[Body], gravity: ArrayLike) -> list[np.ndarra
     Source: (18) to (29); a body takes the wrenches of all that it carries, so that trees need no change. External
     wrenches join (24), with the other sign."""
     _check(bodies)
-    g = _pure(np.asarray(gravity))
-    if g.shape != (4,):
-        raise InputError(f"gravity has shape {np.shape(gravity)}, expected (3,): x, y, z in m/s^2")
+    g = np.asarray(gravity)
+    if g.shape != (3,):
+        raise ff.InputError(f"gravity has shape {g.shape}, expected (3,): x, y, z in m/s^2")
+    g = np.append(g, 0 * g[-1:])
     x_0: list[Array] = []  # poses of c_i in the world
     xi: list[Array] = []  # twists of c_i in its axes
     rate: list[Array] = []
@@ -70,7 +69,7 @@ def joint_wrenches(bodies: Sequence[Body], gravity: ArrayLike) -> list[np.ndarra
             rate.append(adjoint(x, rate[p]) + adjoint(back, b.rate) + cross(-own, carried))  # (20), (21)
         w, v, dw, dv = xi[-1][:4], xi[-1][4:], rate[-1][:4], rate[-1][4:]
         r = x_0[-1][:4] * _CONJUGATE[:4]
-        weight = b.mass * _rotated(r, g)
+        weight = b.mass * _product4(_product4(r, g), conjugate(r))
         f = b.mass * (dv + _cross4(w, v)) - weight  # (25), (24)
         tau = inner_products(b.inertia, dw) + _cross4(w, inner_products(b.inertia, w))  # (26)
         zeta.append(adjoint(b.x_joint, np.concatenate([f, tau])))  # first term of (29)
@@ -153,37 +152,29 @@ def _cross4(a: Array, b: Array) -> Array:
     return (_product4(a, b) - _product4(b, a)) * 0.5  # (7)
 
 
-def _rotated(r: Array, b: Array) -> Array:
-    return _product4(_product4(r, b), conjugate(r))
-
-
 def _inner(a: Array, b: Array) -> Array:
     return np.asarray(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
-
-
-def _pure(x: Array) -> Array:
-    return np.append(x, 0 * x[-1:]) if x.shape == (3,) else x[..., :0]
 
 
 def _check(bodies: Iterable[Body]) -> None:
     for i, b in enumerate(bodies):
         if not isinstance(b, Body):
-            raise InputError(f"bodies holds {type(b).__name__} at {i}, expected Body: bodies_of gives those of a robot")
+            raise ff.InputError(f"bodies holds {type(b).__name__} at {i}, expected Body: bodies_of gives those of a robot")
         if not -1 <= b.parent < i:
-            raise InputError(f"body {i} has the parent {b.parent}; expected one of the bodies before it, or -1, the world")
+            raise ff.InputError(f"body {i} has the parent {b.parent}; expected one of the bodies before it, or -1, the world")
         for name in ("x_parent", "x_joint", "twist", "rate"):
             x = np.asarray(getattr(b, name))
             if x.shape != (8,):
-                raise InputError(f"{name} of body {i} has shape {x.shape}, expected a dual quaternion (8,)")
+                raise ff.InputError(f"{name} of body {i} has shape {x.shape}, expected a dual quaternion (8,)")
             if x.dtype.kind == "f" and name.startswith("x_"):
-                check_unit(x, f"{name} of body {i}")
+                D.check_unit(x, f"{name} of body {i}")
             elif x.dtype.kind == "f":
                 D.to_vec6(x)
 
 
 def _state(model: ff.Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
     if model.reduction:
-        raise InputError(f"the printed recursion is of trees; the loops of {model.name!r} are closed: give its tree (closed.tree)")
+        raise ff.InputError(f"the printed recursion is of trees; the loops of {model.name!r} are closed: give closed.tree")
     return one_row(model, "q", q, "q"), one_row(model, "v", v, "v"), one_row(model, "a", a, "v")
 
 

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
+import freeflyer as ff
 from freeflyer.control.chains import CENTROIDAL_ROWS, kinematic_chains
 from freeflyer.control.inputs import velocity_places
-from freeflyer.dynamics import bias_forces, centroidal, frame_pose, frame_velocity, gravity_forces, mass_matrix
-from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
 from freeflyer.model import Model, one_row, public, shaped
 from freeflyer.spatial._series import cross, skew
@@ -47,7 +45,7 @@ class ReducedDynamics(namedtuple("ReducedDynamics", (
 
 
 @public
-def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: ConstraintSet,
+def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: ff.ConstraintSet,
                      compressed: Sequence[str] | None = None) -> ReducedDynamics:  # fmt: skip
     """Reduced dynamics of a robot in contact at one state, reduced whole-body control paper, section 3.
 
@@ -67,20 +65,20 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
         wide, own = len(branch.coordinates) > CENTROIDAL_ROWS, unit[branch.coordinates]
         if wide and (size := np.linalg.svd(branch.J, compute_uv=False))[-1] < BRANCH_MOMENTUM_RATIO * size[0]:
             joints = [j.name for j in model.joints if np.isin(np.arange(j.iv, j.iv + j.nv), branch.coordinates).any()]
-            raise InputError(
+            raise ff.InputError(
                 f"the branch that hangs from {branch.link!r} ({', '.join(joints)}) cannot move in all six directions of momentum "
                 f"in this posture, as an arm that hangs straight: the least is {size[-1] / size[0]:.1g} of the largest, at least "
                 f"{BRANCH_MOMENTUM_RATIO:g} is needed: bend it, or leave it out of compressed=[...]")
         rows.append(branch.J @ own if wide else own)
         rates.append(branch.rate @ own if wide else np.zeros(own.shape))
     J, slope = np.concatenate(rows), np.concatenate(rates)
-    M, gravity = mass_matrix(model, q), gravity_forces(model, q)
+    M, gravity = ff.mass_matrix(model, q), ff.gravity_forces(model, q)
     share = np.linalg.solve(M, J.T)
     M_r = np.linalg.inv(J @ share)
     M_r = 0.5 * (M_r + M_r.T)
     inverse = share @ M_r
     return ReducedDynamics(
-        chains, branches, J, slope, inverse, M_r, inverse.T @ (bias_forces(model, q, v) - gravity) - M_r @ (slope @ v),
+        chains, branches, J, slope, inverse, M_r, inverse.T @ (ff.bias_forces(model, q, v) - gravity) - M_r @ (slope @ v),
         inverse.T @ gravity, contacts.jacobian(q) @ inverse, np.eye(model.nv) - inverse @ J)  # fmt: skip
 
 
@@ -101,7 +99,7 @@ class CentroidalJacobian(namedtuple("CentroidalJacobian", "link coordinates mass
 
 
 @public
-def centroidal_jacobians(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: ConstraintSet,
+def centroidal_jacobians(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: ff.ConstraintSet,
                          compressed: Sequence[str] | None = None) -> tuple[CentroidalJacobian, ...]:  # fmt: skip
     """Centroidal Jacobians of the branches that no contact needs, in the order of the chains', and their rates, at one state.
 
@@ -129,14 +127,14 @@ def _of_branch(model: Model, q: np.ndarray, v: np.ndarray, branch: np.ndarray) -
     own, units = np.zeros(model.nv), np.eye(model.nv)[branch]
     own[branch] = v[branch]  # beside the link that it hangs from, whatever that does
     R, origin = _pose(model, q, carrier)
-    A = centroidal.centroidal_momentum_matrix(model, q)[:, branch]
-    slopes = centroidal.centroidal_momentum_derivatives(model, np.tile(q, (len(branch), 1)), units).dq
+    A = ff.centroidal_momentum_matrix(model, q)[:, branch]
+    slopes = ff.centroidal_momentum_derivatives(model, np.tile(q, (len(branch), 1)), units).dq
     rates = (np.asarray(slopes) @ own).T
     mass, center, moving, inertia, inertia_rate = _mass_properties(model, q, own, links)
     if not mass > 0.0:
-        raise InputError(f"the branch with the links {', '.join(links)} has no mass, and so no average velocity")
-    offset = centroidal.center_of_mass(model, q) - center
-    offset_rate = centroidal.center_of_mass_jacobian(model, q) @ own - moving
+        raise ff.InputError(f"the branch with the links {', '.join(links)} has no mass, and so no average velocity")
+    offset = ff.center_of_mass(model, q) - center
+    offset_rate = ff.center_of_mass_jacobian(model, q) @ own - moving
     angular = A[3:] + skew(offset) @ A[:3]
     angular_rate = rates[3:] + skew(offset_rate) @ A[:3] + skew(offset) @ rates[:3]
     momentum, momentum_rate = (np.concatenate([R.T @ x, R.T @ y]) for x, y in ((A[:3], angular), (rates[:3], angular_rate)))
@@ -153,7 +151,7 @@ def _mass_properties(model: Model, q: np.ndarray, v: np.ndarray,
     parts = []
     for name in links:
         inertia = model.description.link(name).inertia
-        (R, p), twist = _pose(model, q, name), frame_velocity(model, q, v, name, "mixed")
+        (R, p), twist = _pose(model, q, name), ff.frame_velocity(model, q, v, name, "mixed")
         arm = R @ inertia.com
         parts.append((inertia.mass, p + arm, twist[:3] + cross(twist[3:], arm), R @ inertia.rotational @ R.T, skew(twist[3:])))
     mass = sum(m for m, *_ in parts)
@@ -169,7 +167,7 @@ def _mass_properties(model: Model, q: np.ndarray, v: np.ndarray,
 
 
 def _pose(model: Model, q: np.ndarray, link: str) -> tuple[np.ndarray, np.ndarray]:
-    X = frame_pose(model, q, link)
+    X = ff.frame_pose(model, q, link)
     return X[:3, :3], X[:3, 3]
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress
 from freeflyer_papers.reduced_wbc import cycles, robot as robots, tables, two_programs
-from freeflyer_papers.reduced_wbc.tables import ReducedResult
 from freeflyer_papers.registry import Reproduction, model_file
 
 CAPTIONS = {
@@ -24,7 +23,7 @@ CAPTIONS = {
         "and solution by its own clock. OSQP alone saves about as much as in the paper; calls from Python hide it.")}
 
 
-def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
+def compute(progress: Progress, robot: Path | None = None) -> tables.ReducedResult:
     """All of it, for TOCABI of a URDF file; two minutes. Errors: FileError, InputError for another robot's file."""
     progress(0.0, "a posture on two feet, one on the left foot")
     r = robots.robot(model_file("tocabi", "tocabi.urdf") if robot is None else robot)
@@ -39,7 +38,7 @@ def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
     sizes, alone_sizes = cycles.sizes(progress)
     here = machine()
     tracked = tuple([cycles.track(r, method, progress) for method in cycles.TRACKED_METHODS])
-    return ReducedResult(r.name, rows, tuple(measured), sizes, tuple(alone), alone_sizes, tracked,
+    return tables.ReducedResult(r.name, rows, tuple(measured), sizes, tuple(alone), alone_sizes, tracked,
         f"{here.cpu}, {here.cores} cores")  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from statistics import fmean
-from time import thread_time
+from time import thread_time as clock
 from typing import Any
 from unittest.mock import patch
 
@@ -21,12 +21,9 @@ import freeflyer as ff
 from freeflyer.analysis.timing.results import no_collection
 from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.running import run_scenario
 from freeflyer.control.scenario import Following, Stance as Standing
 from freeflyer.optimization import hierarchy
-from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program
-from freeflyer.optimization.quadratic import solve_qp, solvers
 from freeflyer.progress import Progress
 from freeflyer.tolerances import CONTROL_TOLERANCE
 from freeflyer_papers.reduced_wbc import two_programs
@@ -42,7 +39,7 @@ class Way(namedtuple("Way", "name solver")):
         return program.solve(self.solver), 1 + len(program.levels())
 
 
-WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("WholeBodyProblem.solve, compiled", ACTIVE_SET))
+WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("WholeBodyProblem.solve, compiled", hierarchy.ACTIVE_SET))
 
 
 class Cycle(namedtuple("Cycle", "a F seconds programs again")):
@@ -55,11 +52,10 @@ class Cycle(namedtuple("Cycle", "a F seconds programs again")):
         return sum(self.seconds)
 
 
-def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[],
-    float] = thread_time) -> Cycle:
+def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way) -> Cycle:
     """All accelerations at once."""
-    if way.solver == ACTIVE_SET:
-        return _compiled(problem, q, v, "full", clock)
+    if way.solver == hierarchy.ACTIVE_SET:
+        return _compiled(problem, q, v, "full")
     t, n = [clock()], problem.model.nv
     whole = two_programs.conventional_program(problem, q, v)
     t.append(clock())
@@ -68,10 +64,10 @@ def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: W
     return Cycle(x[:n], x[n:], (t[1] - t[0], 0.0, t[2] - t[1], 0.0), programs, False)
 
 
-def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[], float] = thread_time) -> Cycle:
+def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way) -> Cycle:
     """The contacts' chains with the centroidal accelerations of the others, then these; once more if they cannot have those."""
-    if way.solver == ACTIVE_SET:
-        return _compiled(problem, q, v, "reduced", clock)
+    if way.solver == hierarchy.ACTIVE_SET:
+        return _compiled(problem, q, v, "reduced")
     t = [clock()]
     whole = two_programs.conventional_program(problem, q, v)
     t.append(clock())
@@ -95,8 +91,7 @@ def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, c
     return Cycle(a, x[len(p) + k :], (t[1] - t[0], t[2] - t[1], first, second), programs, again)
 
 
-def _compiled(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, formulation: Formulation, clock: Callable[[],
-    float]) -> Cycle:
+def _compiled(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, formulation: Formulation) -> Cycle:
     """A cycle of WholeBodyProblem.solve, whose time has no parts."""
     begin = clock()
     found = problem.solve(q, v, formulation=formulation)
@@ -147,7 +142,7 @@ def agree(runs: tuple[Tracked, ...]) -> bool:
 
 def track(r: Robot, method: str, progress: Progress) -> Tracked:
     """A method on the way."""
-    found = run_scenario(reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, feet=r.feet, dt=PERIOD,
+    found = ff.control.run_scenario(reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, feet=r.feet, dt=PERIOD,
         duration=DURATION, progress=lambda fraction, what: progress(fraction, f"Fig 4, {method} method: {what}"))  # fmt: skip
     center, hand, *_ = found.errors.values()
     position, turn = np.linalg.norm(hand[:, :3], axis=1), np.linalg.norm(hand[:, 3:], axis=1)
@@ -180,7 +175,8 @@ def times(st: Stance, count: int) -> tuple[Timing, ...]:
     thread's own time, as others may use the machine."""
     q, v = sway(st.problem.constraints, st.q, count)
     found: list[Timing] = []
-    for way in [way for way in WAYS if way.solver in (ACTIVE_SET, *solvers())]:  # not in turn: after another solver caches are cold
+    installed = (hierarchy.ACTIVE_SET, *ff.optimization.solvers())
+    for way in [way for way in WAYS if way.solver in installed]:  # not in turn: after another solver caches are cold
         cycles: dict[str, list[Cycle]] = {method: [] for method in METHODS}
         with no_collection():
             for k in [*range(min(FIRST, count)), *range(count)]:
@@ -188,8 +184,10 @@ def times(st: Stance, count: int) -> tuple[Timing, ...]:
                     cycles[method].append(cycle(st.problem, q[k], v[k], way))
         for method, every in cycles.items():
             kept = every[-count:]
-            worst = max(base_residual(st.problem, *x) for x in zip(q, v, kept))
-            found.append(_timing(st, method, way.name, kept, worst))
+            terms, dynamics, first, second = (1e6 * fmean(c.seconds[k] for c in kept) for k in range(4))
+            found.append(Timing(st.support, st.problem.model.nv - 6, method, way.name, count, terms + dynamics + first + second,
+                1e6 * max(c.total for c in kept), terms, dynamics, first, second, fmean(c.programs for c in kept),
+                sum(c.again for c in kept), max(base_residual(st.problem, *x) for x in zip(q, v, kept))))  # fmt: skip
     return tuple(found)
 
 
@@ -219,13 +217,6 @@ def base_residual(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, cycle
     return float(np.abs(left[base_coordinates(model)]).max() / weight)
 
 
-def _timing(st: Stance, method: str, way: str, cycles: list[Cycle], base: float) -> Timing:
-    terms, dynamics, first, second = (1e6 * fmean(c.seconds[k] for c in cycles) for k in range(4))
-    return Timing(st.support, st.problem.model.nv - 6, method, way, len(cycles), terms + dynamics + first + second,
-        1e6 * max(c.total for c in cycles), terms, dynamics, first, second, fmean(c.programs for c in cycles),
-        sum(c.again for c in cycles), base)  # fmt: skip
-
-
 TOLERANCES = (1e-3, 1e-4)  # absolute and relative; the first is OSQP's default
 STATES = 20
 REPEATS = 3  # of each program, the least time counts: OSQP's clock does not stop while others have the processor
@@ -246,7 +237,7 @@ class SolverTiming(namedtuple("SolverTiming",
 
 def solver_times(st: Stance) -> tuple[SolverTiming, ...]:
     """Both methods at both tolerances, on programs of a sway about the posture; none if OSQP is not installed."""
-    if "osqp" not in solvers():
+    if "osqp" not in ff.optimization.solvers():
         return ()
     q, v = sway(st.problem.constraints, st.q, STATES)
     recorded: dict[str, list[list[QuadraticProgram]]] = {method: [] for method in METHODS}
@@ -255,7 +246,16 @@ def solver_times(st: Stance) -> tuple[SolverTiming, ...]:
             with recording() as programs:
                 cycle(st.problem, q[k], v[k], RECORDED)
             recorded[method].append(programs)
-    return tuple([_solver_timing(st, method, tol, states) for tol in TOLERANCES for method, states in recorded.items()])
+    found = []
+    for tolerance in TOLERANCES:
+        for method, states in recorded.items():
+            infos = [[[solve_by_osqp(p, tolerance).info for _ in range(REPEATS)] for p in programs] for programs in states]
+            counted, setup, solve = (fmean(sum(min(getattr(info, field) for info in repeats) for repeats in programs)
+                for programs in infos) for field in ("iter", "setup_time", "solve_time"))  # fmt: skip
+            found.append(SolverTiming(st.support, st.problem.model.nv - 6, method, tolerance, len(states),
+                fmean(len(programs) for programs in states), counted, 1e6 * setup, 1e6 * solve,
+                sum(repeats[0].status != "solved" for programs in infos for repeats in programs)))  # fmt: skip
+    return tuple(found)
 
 
 @contextmanager
@@ -265,7 +265,7 @@ def recording() -> Iterator[list[QuadraticProgram]]:
 
     def program(H: Any, g: Any, A: Any, lower: Any, upper: Any, **options: Any) -> Any:
         programs.append(quadratic_program(H, g, A, lower, upper))
-        return solve_qp(H, g, A, lower, upper, **options)
+        return ff.optimization.solve_qp(H, g, A, lower, upper, **options)
 
     def levels(*given: Any, **options: Any) -> Any:
         before = len(programs)
@@ -287,14 +287,3 @@ def solve_by_osqp(p: QuadraticProgram, tolerance: float) -> Any:
     solver.setup(csc_matrix(np.triu(p.H)), p.g, csc_matrix(p.rows()), p.lower, p.upper, eps_abs=tolerance, eps_rel=tolerance,
         max_iter=MOST_ITERATIONS, verbose=False)  # fmt: skip
     return solver.solve(raise_error=False)
-
-
-def _solver_timing(st: Stance, method: str, tolerance: float, states: list[list[QuadraticProgram]]) -> SolverTiming:
-    found = [[[solve_by_osqp(p, tolerance).info for _ in range(REPEATS)] for p in programs] for programs in states]
-
-    def mean(field: str) -> float:
-        return fmean(sum(min(getattr(info, field) for info in repeats) for repeats in programs) for programs in found)
-
-    return SolverTiming(st.support, st.problem.model.nv - 6, method, tolerance, len(states),
-        fmean(len(programs) for programs in states), mean("iter"), 1e6 * mean("setup_time"), 1e6 * mean("solve_time"),
-        sum(repeats[0].status != "solved" for programs in found for repeats in programs))  # fmt: skip

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.support import middle_of
 
 JOINTS = 33
@@ -33,7 +32,10 @@ def robot(path: Path | None = None, joints: int = JOINTS) -> Robot:
     """TOCABI of a URDF file, or our humanoid of so many joints. Errors: FileError, InputError for another robot's file."""
     if path is None:
         model = ff.robots.humanoid(joints)
-        q = _arms_in_front(model)
+        q = ff.robots.standing_posture(model)
+        for side, sign in (("left", 1.0), ("right", -1.0)):  # arms that hang straight down are singular
+            for joint, angle in HUMANOID_ARM.items():
+                q[model.joint(f"{side}_{joint}").iq] = angle if joint in ("shoulder_pitch", "elbow") else sign * angle
         name, feet, hands = f"humanoid({joints}) of freeflyer.robots", ff.contacts.feet_by_name(model), ("left_palm", "right_palm")
     else:
         given = ff.load(path)
@@ -43,15 +45,6 @@ def robot(path: Path | None = None, joints: int = JOINTS) -> Robot:
         name, feet, hands = f"{model.name} of {path.name}", tuple(sorted(found, key=lambda foot: foot.frame)), TOCABI_HANDS
     left, right = (dataclasses.replace(foot, friction=FRICTION) for foot in ff.contacts.anchored_feet(model, q, feet))
     return Robot(name, model, q, (left, right), model.joints[0].child, hands)
-
-
-def _arms_in_front(model: ff.Model) -> np.ndarray:
-    """The humanoid's standing posture (nq,) with arms that do not hang straight down: that is singular."""
-    q = ff.robots.standing_posture(model)
-    for side, sign in (("left", 1.0), ("right", -1.0)):
-        for name, angle in HUMANOID_ARM.items():
-            q[model.joint(f"{side}_{name}").iq] = angle if name in ("shoulder_pitch", "elbow") else sign * angle
-    return q
 
 
 def on_one_foot(r: Robot) -> np.ndarray:
@@ -88,8 +81,8 @@ def stance(r: Robot, support: str, orientation: bool = True) -> Stance:
         ff.control.FrameOrientationTask(r.base, ff.frame_pose(model, q, r.base)[:3, :3], level=1),
         *(ff.control.FramePoseTask(end, X, level=2) if orientation else ff.control.FramePositionTask(end, X[:3, 3], level=2)
           for end in ends for X in [ff.frame_pose(model, q, end)])]  # fmt: skip
-    problem = ff.control.WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(ACCELERATION_LIMIT)])
-    return Stance(support, problem, q, len(feet), len(ends))
+    limits = [ff.control.TorqueLimits(), ff.control.AccelerationLimits(ACCELERATION_LIMIT)]
+    return Stance(support, ff.control.WholeBodyProblem(model, tasks, feet, limits), q, len(feet), len(ends))
 
 
 def sway(stance: ff.ConstraintSet, posture: np.ndarray, count: int, period: float = 2.0,

@@ -28,23 +28,17 @@ def tables(r: ReducedResult) -> tuple[Table, ...]:
 def _counts(r: ReducedResult) -> Table:
     by = {(c.support, c.program, c.rows): c for c in r.counts}
     rows = []
-    for c in r.counts:
-        if c.support != "double":
-            continue
+    for c in [c for c in r.counts if c.support == "double"]:
         other = by["single", c.program, c.rows]
         kind = "" if c.rows == VARIABLES else "equations" if c.equations else "inequalities"
-        rows.append((c.program, c.rows, kind, _level(c.paper_level), _level(c.level), c.formula, str(c.paper), str(c.ours),
-            str(other.paper), str(other.ours)))  # fmt: skip
+        levels = [str(level or "") for level in (c.paper_level, c.level)]
+        rows.append((c.program, c.rows, kind, *levels, c.formula, *map(str, (c.paper, c.ours, other.paper, other.ours))))
     columns = ("program", "rows", "", "level: paper", "ours", "paper", "double: paper", "ours", "single: paper", "ours")
     return Table(f"Tables 1 and 2: rows counted in the programs that are solved, {r.robot}", columns, rows, range(3, 10),
         "Two-sided limits count twice. Cones: ours are the 16 exact facets of a rectangular sole with four edges of friction in "
         "each corner, the paper takes 10 rows. m is n_r of Table 2, the joints of the constraint chain and 6; the six centroidal "
         "coordinates have no motors and no limits, so ours are fewer. "
         "In LQP 2 limits come before the centroidal accelerations, what they take from them returns to LQP 1.")  # fmt: skip
-
-
-def _level(k: int) -> str:
-    return str(k) if k else ""
 
 
 def _times(r: ReducedResult) -> Table:
@@ -226,14 +220,13 @@ def times(r: ReducedResult) -> Any:
 
 def tracking(r: ReducedResult) -> Any:
     """Fig 4: errors of both methods over time."""
-    figure, panels = new_figure(8.4, 3.2, columns=2)
+    figure, panels = new_figure(8.4, 3.2, columns=2, grid=True)
     for x, width, line in zip(r.runs, (3.5, 1.2), ("-", "--")):
         for axes, e in zip(panels, (x.center, x.hand)):
             axes.plot(x.t, 1e3 * e, line, color=COLOURS[x.method], lw=width, label=x.method, alpha=0.5 if width > 2.0 else 1.0)
     for axes, what in zip(panels, ("centre of mass", "hand")):
         axes.set(xlabel="time (s)", ylabel="error (mm)", title=f"Fig 4: {what}")
         axes.set_ylim(bottom=0.0)
-        axes.grid(True)
         axes.legend(fontsize=7)
     return figure
 
@@ -245,8 +238,8 @@ def sizes(r: ReducedResult) -> Any:
     if r.solver_sizes:
         alone = [(t.method, t.joints, t.total) for t in r.solver_sizes if t.tolerance == TOLERANCES[0]]
         panels.append((f"OSQP alone, tolerance {TOLERANCES[0]:g}", alone))
-    figure, all_axes = new_figure(9.6, 3.8, columns=len(panels))
-    for axes, (title, times) in zip(np.atleast_1d(all_axes), panels):
+    figure, all_axes = new_figure(9.6, 3.8, columns=len(panels), grid=True, squeeze=False)
+    for axes, (title, times) in zip(all_axes[0], panels):
         by = {name: {joints: 1e-3 * time for method, joints, time in times if method == name} for name in COLOURS}
         for k, (name, colour) in enumerate(COLOURS.items()):
             label = "reduced: LQP 1 + LQP 2" if name == "reduced" else name
@@ -261,7 +254,6 @@ def sizes(r: ReducedResult) -> Any:
                           bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
         axes.set(title=title.replace(", ", ",\n"), xlabel="joints", ylabel="ms a cycle; above: saving")
         axes.set_ylim(0.0, 1.15 * axes.get_ylim()[1])
-        axes.grid(True)
-    handles, names = np.atleast_1d(all_axes)[-1].get_legend_handles_labels()
+    handles, names = all_axes[0, -1].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=4, fontsize=7)
     return figure

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.analysis.checks import findings as F
-from freeflyer.analysis.checks.findings import Finding, Severity
 from freeflyer.analysis.checks.inertias import inertia_findings, singular_findings
 from freeflyer.analysis.checks.laws import NEED_REGULAR, Identity, identities
 from freeflyer.model import WORLD, Description, Joint, Model, public
@@ -25,10 +24,10 @@ class Check:
         identities: In the velocities of the closed robot, where its loops can be closed."""
 
     robot: str
-    findings: tuple[Finding, ...]
+    findings: tuple[F.Finding, ...]
     identities: tuple[Identity, ...]
 
-    def count(self, severity: Severity) -> int:
+    def count(self, severity: F.Severity) -> int:
         return sum(f.severity == severity for f in self.findings)
 
     @property
@@ -60,21 +59,21 @@ def check(model: Model, *, seed: int = 0) -> Check:
     laws, singular = identities(model, seed=seed), list(singular_findings(model, seed))
     explained = NEED_REGULAR if singular else ()
     findings = [*check_description(model.description), *singular, *F.loop_findings(model, open_because),
-        *(Finding("error", "identity", model.name, f"{law.law} ({law.meaning}) fails: residual {law.residual:.3g}, tolerance "
+        *(F.Finding("error", "identity", model.name, f"{law.law} ({law.meaning}) fails: residual {law.residual:.3g}, tolerance "
             f"{law.tolerance:.1g}", {"residual": law.residual, "tolerance": law.tolerance})
           for law in laws if not law.holds and law.law not in explained)]  # fmt: skip
     return Check(model.name, F.sort_by_severity(findings), laws)
 
 
-def check_description(description: Description) -> tuple[Finding, ...]:
+def check_description(description: Description) -> tuple[F.Finding, ...]:
     """Findings of a description without its model, worst first: inertias, units, limits, couplings, notes of the reader."""
     findings = [*inertia_findings(description), *limit_findings(description)]
     for coupling in description.couplings:
         listed = ", ".join(f"{c:.4g}" for c in coupling.coefficients)
         sentence = (f"it ties {coupling.joint1!r} to {coupling.joint2 or 'a constant'!r} by a polynomial ({listed}) that no "
             "mimic joint can follow: it is kept but not enforced")  # fmt: skip
-        findings.append(Finding("warning", "coupling", coupling.name, sentence))
-    findings += [Finding("note", "reader", description.name, note) for note in description.notes]
+        findings.append(F.Finding("warning", "coupling", coupling.name, sentence))
+    findings += [F.Finding("note", "reader", description.name, note) for note in description.notes]
     return F.sort_by_severity(findings)
 
 
@@ -82,7 +81,7 @@ TURNING = ("revolute", "universal")  # kinds whose limits are angles, all coordi
 TWO_TURNS = 4 * np.pi
 
 
-def limit_findings(description: Description) -> Iterator[Finding]:
+def limit_findings(description: Description) -> Iterator[F.Finding]:
     """Everything that can be said about the limits of moving joints; a mimic joint follows another and needs none."""
     for joint in description.joints:
         if joint.kind in ("fixed", "free") or joint.mimic is not None:
@@ -93,19 +92,19 @@ def limit_findings(description: Description) -> Iterator[Finding]:
     yield from _missing(description)
 
 
-def _position(joint: Joint) -> Iterator[Finding]:
+def _position(joint: Joint) -> Iterator[F.Finding]:
     for i, (lower, upper) in enumerate(zip(joint.lower, joint.upper, strict=False)):
         which = f" of coordinate {i}" if len(joint.lower) > 1 else ""
         values = {"lower": lower, "upper": upper}
         if lower == upper and joint.kind != "continuous":
             sentence = f"both its position limits{which} are {lower:.4g}: it cannot move; lock it or give it a range"
-            yield Finding("warning", "limits-equal", joint.name, sentence, values)
+            yield F.Finding("warning", "limits-equal", joint.name, sentence, values)
         elif _like_degrees(joint, lower) or _like_degrees(joint, upper):
             sentence = f"its limits{which}, {lower:.6g} to {upper:.6g}, look like degrees: angles are in radians"
-            yield Finding("warning", "limits-in-degrees", joint.name, sentence, values)
+            yield F.Finding("warning", "limits-in-degrees", joint.name, sentence, values)
         elif lower > 0 or upper < 0:
             sentence = f"its neutral position 0 lies outside its limits{which}, {lower:.4g} to {upper:.4g}"
-            yield Finding("warning", "neutral-outside-limits", joint.name, sentence, values)
+            yield F.Finding("warning", "neutral-outside-limits", joint.name, sentence, values)
 
 
 def _like_degrees(joint: Joint, limit: float) -> bool:
@@ -113,14 +112,14 @@ def _like_degrees(joint: Joint, limit: float) -> bool:
     return joint.kind in TURNING and bool(np.isfinite(limit)) and TWO_TURNS < abs(limit) <= 3600
 
 
-def _size(joint: Joint, what: str, limits: tuple[float, ...]) -> Iterator[Finding]:
+def _size(joint: Joint, what: str, limits: tuple[float, ...]) -> Iterator[F.Finding]:
     for limit in limits:
         if limit == 0:
             sentence = f"its {what} limit is 0: if it is meant to be unlimited, leave the limit out"
-            yield Finding("warning", f"{what}-limit-zero", joint.name, sentence, {what: limit})
+            yield F.Finding("warning", f"{what}-limit-zero", joint.name, sentence, {what: limit})
 
 
-def _missing(description: Description) -> Iterator[Finding]:
+def _missing(description: Description) -> Iterator[F.Finding]:
     """One note per joint about its missing limits."""
     for joint in description.joints:
         if joint.kind in ("fixed", "free", "spherical") or joint.parent == WORLD or joint.mimic is not None:
@@ -131,7 +130,7 @@ def _missing(description: Description) -> Iterator[Finding]:
         if lacking:
             listed = " and ".join(", ".join(lacking).rsplit(", ", 1))
             plural = "s" if len(lacking) > 1 else ""
-            yield Finding("note", "limits-missing", joint.name, f"it has no {listed} limit{plural}")
+            yield F.Finding("note", "limits-missing", joint.name, f"it has no {listed} limit{plural}")
 
 
 def _has_limits(limits: tuple[float, ...]) -> bool:

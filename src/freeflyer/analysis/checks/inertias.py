@@ -114,8 +114,11 @@ def _far_centre(link: Link, scale: float) -> Iterator[Finding]:
 
 def _massless(description: Description) -> Iterator[Finding]:
     """Links that carry no mass at all: frames when fixed, trouble when they move freely at the end of a branch."""
-    carried = _carried_mass(description)
-    above, below = {joint.child: joint for joint in description.joints}, description.joints_below
+    order, below = list(links_in_tree_order(description)), description.joints_below
+    above, carried = {link.name: joint for link, joint, _ in order}, {link.name: link.inertia.mass for link, *_ in order}
+    for link, joint, _ in reversed(order):
+        if joint is not None:
+            carried[joint.parent] += carried[link.name]
     for link in description.links:
         joint = above.get(link.name)
         if carried[link.name] > 0 or link.name == WORLD or joint is None or joint.kind == "fixed":
@@ -130,16 +133,6 @@ def _massless(description: Description) -> Iterator[Finding]:
             sentence = (f"it and all it carries have no mass, yet joint {joint.name!r} moves it: the mass matrix is singular; "
                 "give it a mass, fix the joint, or give the joint an armature")
             yield Finding("error", "massless-leaf", link.name, sentence)
-
-
-def _carried_mass(description: Description) -> dict[str, float]:
-    """The mass of each link and everything it carries, kg."""
-    order = list(links_in_tree_order(description))
-    carried = {link.name: link.inertia.mass for link, _, _ in order}
-    for link, joint, _ in reversed(order):
-        if joint is not None:
-            carried[joint.parent] += carried[link.name]
-    return carried
 
 
 def links_in_tree_order(description: Description) -> Iterator[tuple[Link, Joint | None, int]]:

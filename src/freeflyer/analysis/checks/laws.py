@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer import spatial, tolerances as tol
-from freeflyer.dynamics import centroidal_momentum, centroidal_momentum_matrix, equations as E, integrate, velocity_map
-from freeflyer.dynamics.closed import multiply
+from freeflyer.dynamics import centroidal_momentum, centroidal_momentum_matrix, equations as E, integrate, multiply, velocity_map
 from freeflyer.errors import FreeflyerError
 from freeflyer.model import LARGEST_SEED, WORLD, Model, neutral, public, random_configuration, whole_number, with_gravity
 

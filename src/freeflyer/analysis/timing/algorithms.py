@@ -46,11 +46,6 @@ class Algorithm(namedtuple("Algorithm", "name arguments axes", defaults=((),))):
         return self.name.partition(", ")[2]
 
     @property
-    def least(self) -> int:
-        """The fewest velocity coordinates of a robot on which it is timed: contacts hold six each, and the base moves."""
-        return 6 * self.frames + 6 if "contacts" in self.variant else 0
-
-    @property
     def frames(self) -> int:
         """The number of frames on which wrenches act, or whose motions are computed."""
         count = self.variant.partition(" ")[0]
@@ -139,8 +134,8 @@ def outermost_frame(model: Any) -> str:
 
 def has_enough_links(model: Any, algorithm: Algorithm) -> bool:
     """Whether the robot has as many links as the algorithm's wrenches or contacts need."""
-    if "contacts" in algorithm.variant:
-        return model.nv >= algorithm.least and len(held_frames(model, algorithm.frames)) == algorithm.frames
+    if "contacts" in algorithm.variant:  # each holds six velocities, and the base moves
+        return model.nv >= 6 * algorithm.frames + 6 and len(held_frames(model, algorithm.frames)) == algorithm.frames
     return algorithm.frames <= len(outer_frames(model))
 
 

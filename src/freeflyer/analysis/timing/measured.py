@@ -55,11 +55,7 @@ class Bench:
 
     def tables(self) -> list[Table]:
         """A table for whatever was measured."""
-        tables = []
-        for robot in self.robots:
-            tables.append(robot_table(robot))
-            if robot.closed is not None:
-                tables.append(robot_table(robot.closed))
+        tables = [robot_table(x) for robot in self.robots for x in (robot, robot.closed) if x is not None]
         tables += [batches_table(name, self.batches) for name in dict.fromkeys(p.robot for p in self.batches)]
         tables += [scaling_table(self.scaling)] if self.scaling else []
         tables += [steps_table(self.steps)] if self.steps else []
@@ -112,14 +108,12 @@ def start_times(algorithms: tuple[str, ...], progress: Progress) -> R.Start:
         cold = _run(IMPORT, **bytecode)
         progress(0.0, "import, with bytecode")
         warm = sorted(_run(IMPORT, **bytecode) for _ in range(REPEATS))[REPEATS // 2]
-    return R.Start(cold, warm, tuple(_first_call(name, progress) for name in algorithms))
-
-
-def _first_call(name: str, progress: Progress) -> R.FirstCall:
-    progress(0.0, f"first call of {name}")
-    with TemporaryDirectory() as folder:
-        cold = _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder)
-        return R.FirstCall(name, cold, _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder))
+    calls = []
+    for name in algorithms:
+        progress(0.0, f"first call of {name}")
+        with TemporaryDirectory() as folder:  # without code, then with it
+            calls.append(R.FirstCall(name, *(_run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder) for _ in range(2))))
+    return R.Start(cold, warm, tuple(calls))
 
 
 def _run(script: str, *arguments: str, **environment: str) -> float:
@@ -142,8 +136,7 @@ def robot_table(r: R.RobotTimings) -> Table:
     columns += ["own code: call", "gain", "batch", "gain"] if special else []
     rows = []
     for t in r.rows:
-        row = [t.algorithm, us(t.call), us(t.call_out), us(t.batch), us(t.batch_fresh), us(t.batch_threads)]
-        row += [times(t.ratio_threads)]
+        row = [t.algorithm, *map(us, (t.call, t.call_out, t.batch, t.batch_fresh, t.batch_threads)), times(t.ratio_threads)]
         if special:
             row += [us(t.special_call), times(t.gain_call), us(t.special_batch), times(t.gain_batch)]
         rows.append(row)
@@ -176,17 +169,13 @@ def scaling_table(chains: Sequence[R.RobotTimings]) -> Table:
     rows = [(str(x.bodies), str(x.nv), t.algorithm, us(t.call), us(t.batch), f"{1e3 * t.batch / x.bodies:.2f}")
         for x, t in R.by_algorithm(chains)]  # fmt: skip
     columns = ("bodies", "nv", "algorithm", "us a call", "us a state", "ns a body")
-    title = "scaling: chains, batches of 256 states on one thread"
-    return Table(title, columns, rows, (0, 1, 3, 4, 5), _exponents(chains))
-
-
-def _exponents(chains: Sequence[R.RobotTimings]) -> str:
-    lines = []
+    growth = []
     for algorithm in runner.CHAIN_ALGORITHMS:
         call, batch = (runner.exponent(chains, algorithm, field) for field in ("call", "batch"))
         if call is not None and batch is not None:
-            lines.append(f"{algorithm} grows as bodies^{call:.2f} a call, ^{batch:.2f} a state of a batch")
-    return "; ".join(lines)
+            growth.append(f"{algorithm} grows as bodies^{call:.2f} a call, ^{batch:.2f} a state of a batch")
+    title = "scaling: chains, batches of 256 states on one thread"
+    return Table(title, columns, rows, (0, 1, 3, 4, 5), "; ".join(growth))
 
 
 def steps_table(steps: tuple[R.StepTiming, ...]) -> Table:

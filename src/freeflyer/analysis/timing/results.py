@@ -16,7 +16,8 @@ from time import perf_counter
 
 import numpy as np
 
-from freeflyer.dynamics import get_threads, set_threads
+from freeflyer import robots
+from freeflyer.dynamics import get_threads, gravity_forces, set_threads
 from freeflyer.kernels.compiler.calls.running import usable_cores
 
 
@@ -133,9 +134,6 @@ def block(call: Call, count: int) -> float:
 
 def floor() -> tuple[float, float]:
     """Microseconds a call of the smallest function on a robot of one joint, and of an empty Python function."""
-    from freeflyer import robots
-    from freeflyer.dynamics.equations import gravity_forces
-
     model = robots.chain(1)
     q = model.neutral
     smallest, empty = time_interleaved([lambda: gravity_forces(model, q), lambda: None], 15, 4e-3)
@@ -162,11 +160,9 @@ def machine() -> Machine:
 
 def _cpu() -> str:
     info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown processor"
+    lines = info.read_text(errors="replace").splitlines() if info.is_file() else []
+    named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), None)
+    return platform.processor() or "unknown processor" if named is None else named
 
 
 def _version(package: str) -> str | None:

@@ -1,4 +1,5 @@
-"""Pictures of estimation: calibration from many starts, sinusoids, and the contact forces of a lateral swing."""
+"""Tables and pictures of the estimators on any closed robot, which `freeflyer estimate` and the Kangaroo paper's reproduction show:
+calibration from many starts, sinusoids, times, and the contact forces of a lateral swing."""
 
 from __future__ import annotations
 
@@ -7,13 +8,46 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer_papers.estimation.estimators import TOLERANCE, Calibrations, TrackingResult
+from freeflyer_papers.estimation.estimators import TOLERANCE, Calibrations, Times, TrackingResult
 from freeflyer_papers.estimation.swing import WORDS, Swing
 from freeflyer.plots.film import draw_arrow
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, label, new_figure
+from freeflyer.tables import Table
 
 SHOWN = 6  # starts of the paper's figure
 SIX = (*SERIES, "#3aa6a0")
+
+
+def tracking_table(r: TrackingResult, title: str, note: str = "") -> Table:
+    """Errors by encoder and gain."""
+    rows = [(x.encoders, f"{x.alpha:g}", f"{x.measured_rms:.1e}", f"{x.passive_rms:.1e}", f"{x.passive_largest:.1e}",
+        f"{x.bias:.1e}", x.worst_joint, f"{x.closure:.1e}", f"{x.redundant:.1e}") for x in r.runs]  # fmt: skip
+    columns = ("encoders", "alpha 1/s", "motors rms", "passive rms", "largest", "bias", "of joint", "open by", "redundant rows")
+    return Table(title, columns, rows, (1, 2, 3, 4, 5, 7, 8), note)
+
+
+def calibration_found(c: Calibrations) -> dict[str, str]:
+    """How often, how soon and how well offsets are found, by what is counted."""
+    n, steps = c.starts, c.steps if len(c.errors) else np.zeros(1, int)
+    before, after = ([e[k] for e in c.errors] or [np.nan] for k in (0, -1))
+    return {
+        "motors calibrated": str(len(c.motors)),
+        "starts that come below 1e-4": f"{sum(e[-1] < TOLERANCE for e in c.errors)} of {n}",
+        "starts that lead to the true offsets": f"{c.right} of {n}",
+        "steps until then: fewest, median, most": f"{steps.min()}, {np.median(steps):g}, {steps.max()}",
+        "error before, smallest and largest": f"{min(before):.2g}, {max(before):.2g}",
+        "error after, largest": f"{max(after):.1e}",
+        "offset of a motor off by at most (m or rad)": f"{c.offset_errors.max(initial=0.0):.1e}",
+    }
+
+
+def times_found(t: Times) -> dict[str, str]:
+    """Microseconds a call, by what is called."""
+    found = {
+        "estimator, model update, inverse dynamics": (t.state_and_torques, 0), "  of it: a step of the estimator": (t.step, 0),
+        "contact wrenches from motor forces": (t.contact_wrenches, 1), "  with the update of their posture": (t.contacts, 0),
+        "  balanced with the base": (t.contact_balanced, 1), "for scale: inverse dynamics of the tree alone": (t.tree, 1)}
+    return {what: "no feet" if np.isnan(us) else f"{us:.{digits}f}" for what, (us, digits) in found.items()}
 
 
 def calibration(r: Calibrations) -> Any:
@@ -126,7 +160,8 @@ def stances(swing: Swing, bones: np.ndarray) -> Any:
     figure, columns = new_figure(9.6, 4.6, 1, 3, sharey=True)
     scale = 0.3 / swing.weight
     for axes, lines, k, word in zip(columns, bones, swing.extreme_samples, ("furthest left", "in the middle", "furthest right")):
-        draw_bones(axes, np.stack([-lines[..., 1], lines[..., 2]], axis=-1))
+        for ends in lines:
+            axes.plot(-ends[:, 1], ends[:, 2], color="#5b6470", lw=1.6, solid_capstyle="round")
         for f, corners in enumerate(swing.soles):
             axes.plot(-corners[:, 1], np.zeros(len(corners)), color="#1d232b", lw=3.0, solid_capstyle="butt")
             for name, (colour, thickness) in ARROWS.items():
@@ -158,7 +193,7 @@ def bones(model: ff.Model, q: np.ndarray) -> np.ndarray:
     return np.array([line for line in lines if np.linalg.norm(line[1] - line[0]) > 0.01])
 
 
-def draw_bones(axes: Any, lines: np.ndarray) -> None:
-    """A robot as lines (n, 2, 2) on the page, m."""
-    for a, b in lines:
-        axes.plot((a[0], b[0]), (a[1], b[1]), color="#5b6470", lw=1.6, solid_capstyle="round")
+def swing_pictures(shown: Swing, bones: np.ndarray) -> dict[str, Any]:
+    """Figs 21 and 22 of the Kangaroo paper, by what they show. bones (3, n, 2, 3): the robot at its three extremes, m."""
+    return {"stances": lambda: stances(shown, bones), "forces": lambda: forces(shown),
+        "balance": lambda: balance(shown)}  # fmt: skip
