@@ -33,7 +33,7 @@ from .public import explain as explain, public as public, refuse_no_model as ref
 from .readers.loops_yaml import (
     parse_yaml as parse_yaml, read_posture as read_posture, yaml_list as yaml_list, yaml_mapping as yaml_mapping)
 from .readers.mjcf.gate import compile_model as compile_model, spec_with_shapes as spec_with_shapes
-from .readers.safe_file import read_bytes as read_bytes, read_xml as read_xml
+from .readers.safe_file import Element as Element, read_bytes as read_bytes, read_xml as read_xml
 from .readers.urdf import named as named
 from .states import velocities as velocities
 from .states.matching import Places as Places

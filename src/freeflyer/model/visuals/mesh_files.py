@@ -6,16 +6,13 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.safe_file import numbers, parse_xml, read_bytes, resolve_inside
+from freeflyer.model.readers.safe_file import Element, numbers, parse_xml, read_bytes, resolve_inside
 from freeflyer.model.visuals.triangles import Mesh
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 READ = (".stl", ".dae", ".obj")
 MAX_BYTES = 64_000_000  # of one file
@@ -72,7 +69,7 @@ def read_mesh(path: Path) -> list[tuple[Mesh, Colour | None]]:
     return [(Mesh(np.asarray(x.vertices, np.float64) @ axes.T, np.asarray(x.faces, np.int64)), _colour(x)) for x in parts]
 
 
-def collada_axes(root: _Element, where: str) -> np.ndarray:
+def collada_axes(root: Element, where: str) -> np.ndarray:
     """(3, 3): from the file's axes and unit to z upward and m.
 
     Files of MeshLab call y upward whatever their axes are, so they are taken as they stand."""

@@ -8,16 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from freeflyer.errors import FileError
 from freeflyer.model.readers.mjcf.meshes import attach_meshes, collides, delete, drop_shapes, geoms_by_inertia, mesh_of
 from freeflyer.model.readers.mjcf.tree import Extras, expand, strip_unused
-from freeflyer.model.readers.safe_file import is_xml_text, read_xml
+from freeflyer.model.readers.safe_file import Element, is_xml_text, read_xml
 from freeflyer.text import listed
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 ADVICE = {  # by what is in MuJoCo's message
     "mjMINVAL": ". Give the body a mass and an inertia, or weld a body that has them to it",
@@ -28,7 +25,7 @@ ADVICE = {  # by what is in MuJoCo's message
 class VettedFile:
     """The tree that is given to MuJoCo, the place for messages, notes on ignored elements, and data read besides."""
 
-    root: _Element
+    root: Element
     where: str
     notes: list[str]
     extras: Extras

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from freeflyer.errors import FileError
 from freeflyer.model.readers.mjcf.meshes import Meshes, find_meshes
 from freeflyer.model.readers.mjcf.names import CUSTOM, CUSTOM_FIELDS, CUSTOM_NAMES
-from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, numbers, parse_xml, read_bytes, resolve_inside
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, Element, numbers, parse_xml, read_bytes, resolve_inside
 
 MAX_FILES = 100
 MAX_COPIES = 2_000  # elements that <replicate> may make
@@ -43,7 +39,7 @@ class Extras:
     keyframes: list[tuple[str, str | None]] = field(default_factory=list)
 
 
-def expand(root: _Element, folder: Path | None, where: str) -> None:
+def expand(root: Element, folder: Path | None, where: str) -> None:
     """Puts the content of every <include> in its place; paths are below `folder`, and each file comes once at most."""
     if root.tag != "mujoco":
         raise FileError(f"{where} has the root element <{root.tag}>; MJCF begins with <mujoco>")
@@ -68,7 +64,7 @@ def expand(root: _Element, folder: Path | None, where: str) -> None:
     _check_depth(root, where)
 
 
-def _check_depth(root: _Element, where: str) -> None:
+def _check_depth(root: Element, where: str) -> None:
     depth = {root: 1}
     for element in root.iter():
         if element is not root:
@@ -77,7 +73,7 @@ def _check_depth(root: _Element, where: str) -> None:
                 raise FileError(f"{where} nests elements deeper than {MAX_DEPTH}, MuJoCo's limit")
 
 
-def strip_unused(root: _Element, folder: Path | None, where: str) -> tuple[list[str], Extras]:
+def strip_unused(root: Element, folder: Path | None, where: str) -> tuple[list[str], Extras]:
     """Removes elements but geoms without effect on the motion; returns notes and the data read from them."""
     notes: list[str] = []
     extras = Extras(meshes=find_meshes(root, folder))
@@ -120,12 +116,12 @@ def strip_unused(root: _Element, folder: Path | None, where: str) -> tuple[list[
     return notes, extras
 
 
-def _format_element(element: _Element) -> str:
+def _format_element(element: Element) -> str:
     name = element.get("name", element.get("prefix", element.get("plugin")))
     return f"<{element.tag}>" + (f" {name[:40]!r}" if name else "") + f" (line {element.sourceline})"
 
 
-def _keep_joint_actuators(section: _Element, notes: list[str], extras: Extras) -> None:
+def _keep_joint_actuators(section: Element, notes: list[str], extras: Extras) -> None:
     for e in list(section):
         joint = e.get("joint", e.get("jointinparent"))
         if e.tag == "plugin" and joint is not None:
@@ -135,7 +131,7 @@ def _keep_joint_actuators(section: _Element, notes: list[str], extras: Extras) -
             section.remove(e)
 
 
-def _read_custom(section: _Element, extras: Extras, where: str) -> None:
+def _read_custom(section: Element, extras: Extras, where: str) -> None:
     for e in section:
         name = e.get("name", "")
         if not name.startswith(CUSTOM) or name.count(":") < 2:
@@ -151,7 +147,7 @@ def _read_custom(section: _Element, extras: Extras, where: str) -> None:
             extras.fields.setdefault(joint, {})[what] = values
 
 
-def _check_attributes(element: _Element, where: str) -> None:
+def _check_attributes(element: Element, where: str) -> None:
     """No NaN or infinity reaches MuJoCo, which takes NaN; attributes that only name files and looks go."""
     for name in ATTRIBUTES:
         element.attrib.pop(name, None)
@@ -163,7 +159,7 @@ def _check_attributes(element: _Element, where: str) -> None:
                     raise FileError(f"{where}, {at}, {name}: {word!r} is not a finite number")
 
 
-def _check_copies(root: _Element, where: str) -> None:
+def _check_copies(root: Element, where: str) -> None:
     """<replicate> copies what it holds; nested ones multiply."""
     bodies = sum(1 for _ in root.iter("body"))
     if bodies > MAX_BODIES:
@@ -180,7 +176,7 @@ def _check_copies(root: _Element, where: str) -> None:
             raise FileError(f"{where}: <replicate> makes more than {MAX_COPIES} elements: refused")
 
 
-def _count(replicate: _Element, where: str) -> int:
+def _count(replicate: Element, where: str) -> int:
     """The count of a <replicate> as MuJoCo reads it: spaces around it, a plus sign and leading zeros change nothing."""
     text = replicate.get("count", "")
     digits = COUNT.fullmatch(text.strip(" \t\r\n\v\f"))
