@@ -244,7 +244,7 @@ def test_options_of_load(tmp_path):
         Joint("pin", "spherical", "base", "rod"),))  # fmt: skip
     assert load(description).nv == 9
     # MuJoCo and lxml are imported by the first file, not by the package
-    rooms = ["load", *(f"readers.{x}" for x in ("urdf", "mjcf.reading", "loops_yaml")), "writers.mjcf", "writers.urdf"]
+    rooms = ["load", *(f"readers.{x}" for x in ("urdf", "mjcf.gate", "loops_yaml")), "writers.mjcf", "writers.urdf"]
     code = (f"import sys, {', '.join(f'freeflyer.model.{room}' for room in rooms)}; "
         "print([m for m in ('mujoco', 'lxml') if m in sys.modules])")  # fmt: skip
     assert python(code).stdout.strip() == "[]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,9 +13,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.frozen import is_masked
-
-if TYPE_CHECKING:
-    from freeflyer.model.model import Model
+from freeflyer.model.model import Model
 
 MOST_AXES = 28  # of an argument: NumPy broadcasts up to 32 and results have up to 3 more than a state
 FEW_ENTRIES = 256

@@ -25,9 +25,9 @@ def mjcf_visuals(path: Path) -> tuple[Parts, list[str]]:
     notes, usable = list[str](), dict[str, str]()
     for mesh in sorted(named):
         try:
-            for element in robot.extras.meshes.elements.get(mesh, ()):
+            for element in robot.meshes.elements.get(mesh, ()):
                 if (file := element.get("file")) is not None:
-                    content(robot.extras.meshes, file, f"mesh {mesh!r}")
+                    content(robot.meshes, file, f"mesh {mesh!r}")
             usable[mesh] = f"mesh {mesh!r} is"
         except FileError as error:
             notes.append(str(error).partition(". Put the mesh")[0])

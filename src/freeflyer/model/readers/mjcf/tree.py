@@ -26,16 +26,19 @@ COUNT = re.compile(r"[+]?([0-9]+)", re.ASCII)
 
 
 @dataclass
-class Extras:
-    """What is read from the XML: from <custom>, where the writer leaves them, fields of joints, names of fixed joints (by body) and
-    of hidden links; the joints that a plugin drives; the elements that are not read, in words; the meshes; names and qpos of the
-    keyframes, as text."""
+class VettedFile:
+    """The tree that is given to MuJoCo, the place for messages, the meshes, notes on ignored elements; and what is read besides.
+    From <custom>, where the writer leaves them, fields of joints, names of fixed joints (by body) and of hidden links; the joints
+    that a plugin drives; the elements that are not read, in words; names and qpos of the keyframes, as text."""
 
+    root: Element
+    where: str
+    meshes: Meshes
+    notes: list[str] = field(default_factory=list)
     fields: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     driven: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
-    meshes: Meshes = field(default_factory=Meshes)
     keyframes: list[tuple[str, str | None]] = field(default_factory=list)
 
 
@@ -73,37 +76,36 @@ def _check_depth(root: Element, where: str) -> None:
                 raise FileError(f"{where} nests elements deeper than {MAX_DEPTH}, MuJoCo's limit")
 
 
-def strip_unused(root: Element, folder: Path | None, where: str) -> tuple[list[str], Extras]:
-    """Removes elements but geoms without effect on the motion; returns notes and the data read from them."""
-    notes: list[str] = []
-    extras = Extras(meshes=find_meshes(root, folder))
+def strip_unused(root: Element, folder: Path | None, where: str) -> VettedFile:
+    """Removes elements but geoms without effect on the motion; notes and data are read from them."""
+    robot = VettedFile(root, where, find_meshes(root, folder))
     for element in list(root):
         if element.tag == "custom":
-            _read_custom(element, extras, where)
+            _read_custom(element, robot)
         if element.tag == "keyframe":
-            extras.keyframes += [(key.get("name", ""), key.get("qpos")) for key in element.findall("key")]
+            robot.keyframes += [(key.get("name", ""), key.get("qpos")) for key in element.findall("key")]
         if element.tag in (*DROPPED, *DROPPED_QUIETLY, "custom"):
             if element.tag in DROPPED and len(element):
-                notes.append(f"<{element.tag}> is ignored")
-                extras.left_out.append(_format_element(element))
+                robot.notes.append(f"<{element.tag}> is ignored")
+                robot.left_out.append(_format_element(element))
             if element.tag == "asset" and element.find("model") is not None:
                 raise FileError(f"{where} attaches other models (<model> in <asset>): save it as one file with MuJoCo")
             root.remove(element)
         elif element.tag == "equality":
             for e in [e for e in element if e.tag not in EQUALITIES]:
-                notes.append(f"<{e.tag}> equality {e.get('name', '')!r} is ignored")
+                robot.notes.append(f"<{e.tag}> equality {e.get('name', '')!r} is ignored")
                 element.remove(e)
         elif element.tag == "actuator":
-            _keep_joint_actuators(element, notes, extras)
+            _keep_joint_actuators(element, robot)
     for tag in (*INNER, *INNER_QUIETLY):
         for element in list(root.iter(tag)):
             if tag in INNER:
-                notes.append(f"<{tag}> is ignored")
-                extras.left_out.append(_format_element(element))
+                robot.notes.append(f"<{tag}> is ignored")
+                robot.left_out.append(_format_element(element))
             element.getparent().remove(element)
     if next(root.iter("attach"), None) is not None:
         raise FileError(f"{where} has an <attach> element: save the whole model as one file with MuJoCo first")
-    for mesh in [m for same in extras.meshes.elements.values() for m in same]:
+    for mesh in [m for same in robot.meshes.elements.values() for m in same]:
         _check_attributes(mesh, where)
     count = 0
     for element in root.iter():
@@ -113,7 +115,7 @@ def strip_unused(root: Element, folder: Path | None, where: str) -> tuple[list[s
     if count > MAX_LEFT:
         raise FileError(f"{where} has {count} elements that affect its motion; at most {MAX_LEFT} are read")
     _check_copies(root, where)
-    return notes, extras
+    return robot
 
 
 def _format_element(element: Element) -> str:
@@ -121,30 +123,30 @@ def _format_element(element: Element) -> str:
     return f"<{element.tag}>" + (f" {name[:40]!r}" if name else "") + f" (line {element.sourceline})"
 
 
-def _keep_joint_actuators(section: Element, notes: list[str], extras: Extras) -> None:
+def _keep_joint_actuators(section: Element, robot: VettedFile) -> None:
     for e in list(section):
         joint = e.get("joint", e.get("jointinparent"))
         if e.tag == "plugin" and joint is not None:
-            extras.driven.append(joint)
+            robot.driven.append(joint)
         if joint is None:
-            notes.append(f"actuator {e.get('name', e.tag)!r} does not drive a joint directly: ignored")
+            robot.notes.append(f"actuator {e.get('name', e.tag)!r} does not drive a joint directly: ignored")
             section.remove(e)
 
 
-def _read_custom(section: Element, extras: Extras, where: str) -> None:
+def _read_custom(section: Element, robot: VettedFile) -> None:
     for e in section:
         name = e.get("name", "")
         if not name.startswith(CUSTOM) or name.count(":") < 2:
             continue
         what, joint = name[len(CUSTOM) :].split(":", 1)
         if what in CUSTOM_NAMES and e.tag == "text":
-            extras.names[what, joint] = e.get("data", "")
+            robot.names[what, joint] = e.get("data", "")
         else:
             if what not in CUSTOM_FIELDS:
                 known = ", ".join(CUSTOM_NAMES + CUSTOM_FIELDS)
-                raise FileError(f"{where}: custom element {name!r} holds {what!r}; known: {known}")
-            values = numbers(e.get("data", ""), tuple(range(1, 8)), f"{where}, custom numeric {name!r}")
-            extras.fields.setdefault(joint, {})[what] = values
+                raise FileError(f"{robot.where}: custom element {name!r} holds {what!r}; known: {known}")
+            values = numbers(e.get("data", ""), tuple(range(1, 8)), f"{robot.where}, custom numeric {name!r}")
+            robot.fields.setdefault(joint, {})[what] = values
 
 
 def _check_attributes(element: Element, where: str) -> None:
