@@ -6,7 +6,7 @@ import pytest
 from closeness import refused
 from dataclasses import replace
 from freeflyer.errors import DescriptionError, FileError, InputError
-from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Mimic, joint_sizes
+from freeflyer.model.description import JOINT_SIZES, POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Mimic
 from freeflyer.model.load import describe, load, read, with_base
 from freeflyer.model.validate import validate
 from processes import python
@@ -165,7 +165,7 @@ def test_base_of_a_robot_with_a_root(base):
     description = with_base(read(PENDULUM), base)
     root = description.joints[0]
     assert (root.name, root.kind, root.parent, root.child) == ("root_joint", base, WORLD, "base")
-    assert load(PENDULUM, base=base).nv == joint_sizes(base)[1] + 1
+    assert load(PENDULUM, base=base).nv == JOINT_SIZES[base][1] + 1
     np.testing.assert_array_equal(root.placement, np.eye(4))
 
 

@@ -295,8 +295,7 @@ def quaternion_starts(model: Model) -> list[int]:
 
 def unit_quaternions(model: Model, q: np.ndarray) -> bool:
     """Whether the quaternions of one configuration q (nq,) have unit length."""
-    t = model.topology
-    for i in t[t[QUATERNIONS_AT] : t[QUATERNIONS_AT] + t[N_QUATERNIONS]].tolist():
+    for i in quaternion_starts(model):
         x, y, z, w = q[i : i + 4].tolist()
         if not abs(x * x + y * y + z * z + w * w - 1.0) < UNIT_TOLERANCE:
             return False
@@ -310,9 +309,6 @@ def coordinate_owner(model: Model, k: int, letter: str) -> str:
         if first <= k < first + n:
             return joint.name
     return "?"
-
-
-GRAVITY_EXAMPLE = "such as (0.0, 0.0, -9.81)"
 
 
 def gravity_vector(gravity: Any) -> tuple[float, float, float]:
@@ -335,6 +331,6 @@ def gravity_rows(gravity: Any) -> np.ndarray:
 def explain_gravity(g: np.ndarray) -> str:
     """Sentence about numbers of another shape than (3,), with the right one."""
     if g.size != 1:
-        return f"must be three numbers in m/s^2 along the world's axes, {GRAVITY_EXAMPLE}; got shape {g.shape}"
+        return f"must be three numbers in m/s^2 along the world's axes, such as (0.0, 0.0, -9.81); got shape {g.shape}"
     down = -abs(float(g.item())) + 0.0  # not -0.0
     return f"is the lone number {g.item()!r}: write the vector in world axes (m/s^2), (0.0, 0.0, {down!r}) for downwards"

@@ -3,6 +3,7 @@ the links that fixed joints make one rigid body, and their inertias, moved and j
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -162,3 +163,12 @@ def rigid_groups(description: Description, with_world: bool = True) -> dict[str,
             top, X = groups[joint.parent]
             groups[joint.child] = (top, X @ joint.placement)
     return groups
+
+
+def group_inertias(description: Description, groups: Mapping[str, tuple[str, np.ndarray]]) -> dict[str, Inertia]:
+    """The inertia of each of these rigid groups (see `rigid_groups`), by and in its uppermost link."""
+    parts: dict[str, list[Inertia]] = {}
+    for link in description.links:
+        top, X = groups[link.name]
+        parts.setdefault(top, []).append(transform(link.inertia, X) if top != link.name else link.inertia)
+    return {top: join(*of_group) if len(of_group) > 1 else of_group[0] for top, of_group in parts.items()}

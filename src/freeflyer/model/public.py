@@ -111,9 +111,9 @@ def explain(error: Exception, function: Callable[..., Any], arguments: Mapping[s
     for name in names:
         if name not in hints or name not in arguments or name == "out":
             continue
-        if not _is(arguments[name], hints[name]) and not (name in LIMITS and _is_array(hints[name]) and _real(arguments[name])):
-            got = _format(arguments[name])
-            raise InputError(f"{name} must be {_words(hints[name])}, got {got}: see help({called})", name=name) from None
+        x, kind = arguments[name], hints[name]
+        if not (_is(x, kind) or (name in LIMITS and _is_array(kind) and _real(x, infinite=True))):
+            raise InputError(f"{name} must be {_words(kind)}, got {_format(x)}: see help({called})", name=name) from None
     if "broadcast" in str(error):
         shapes = {name: np.shape(x) for name, x in arguments.items() if hints.get(name) is not None and _is_array(hints[name])}
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
@@ -168,12 +168,13 @@ def _parts(kind: Any) -> list[Any]:
     return inner
 
 
-def _real(x: Any) -> bool:
-    """Whether x is an array of numbers, infinite ones allowed."""
+def _real(x: Any, infinite: bool) -> bool:
+    """Whether x is an array of numbers, infinite ones among them if these are allowed."""
     try:
-        return not bool(np.isnan(real_array("it", x)).any())
+        numbers = real_array("it", x)
     except InputError:
         return False
+    return not np.isnan(numbers).any() if infinite else bool(np.isfinite(numbers).all())
 
 
 def _is_array(kind: Any) -> bool:
@@ -188,10 +189,7 @@ def _is(x: Any, kind: Any) -> bool:
 def _is_one(x: Any, kind: Any) -> bool:
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind == ArrayLike or kind is np.ndarray:
-        try:
-            return bool(np.isfinite(real_array("it", x)).all())
-        except InputError:
-            return False
+        return _real(x, infinite=False)
     if kind is float:
         return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool) and bool(-LARGEST <= x <= LARGEST)
     if kind is int:

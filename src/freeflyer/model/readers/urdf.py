@@ -24,8 +24,8 @@ import numpy as np
 
 from freeflyer.errors import FileError, format_value, unknown_name
 from freeflyer.model.description import (
-    JOINT_KINDS, PER_COORDINATE, POSITIONS, WORLD, Coupling, Description, Inertia, Joint, Keyframe, Link, Loop, Mimic, Site,
-    joint_sizes,
+    JOINT_KINDS, JOINT_SIZES, PER_COORDINATE, POSITIONS, WORLD, Coupling, Description, Inertia, Joint, Keyframe, Link, Loop,
+    Mimic, Site,
 )
 from freeflyer.model.placements import pose_at, rotation_of_rpy
 from freeflyer.model.readers.safe_file import Element, numbers
@@ -195,7 +195,7 @@ def _joint(name: str, element: Element, where: str, links: Collection[str], note
     elif kind != "fixed" and (unread := " and ".join(f"<{tag}>" for tag in ("limit", "dynamics") if tag in found)):
         notes.ignored.append(f"joint {name!r} is {element.get('type')}: its {unread} is ignored (use <coordinates>)")
     for field, text in found.get("coordinates", {}).items():
-        size = joint_sizes(kind)[field not in POSITIONS]
+        size = JOINT_SIZES[kind][field not in POSITIONS]
         given[field] = numbers(text, (size,), f"{place(element.find('coordinates'), who)}, {field}", infinite=True)
     if kind not in ("fixed", "spherical", "free"):
         given["axis"] = _unit(found["axis"]["xyz"] if "axis" in found else (1.0, 0.0, 0.0))

@@ -11,10 +11,10 @@ from math import comb
 import numpy as np
 
 from freeflyer.errors import DescriptionError
-from freeflyer.model.description import PER_COORDINATE, POINT, WELD, WORLD, Coupling, Description, Inertia, Joint, joint_sizes
+from freeflyer.model.description import JOINT_SIZES, PER_COORDINATE, POINT, WELD, WORLD, Coupling, Description, Inertia, Joint
 from freeflyer.model.locking import complete_followers
 from freeflyer.model.placements import joint_transform, pose_at, quaternion, screws, turn_about
-from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, MOTIONS, TO_MUJOCO, group_name, hidden_link, link_site
+from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, MOTIONS, NEUTRAL, TO_MUJOCO, group_name, hidden_link, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH, Element
 from freeflyer.model.validate import WITH_AXIS
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, refuse, text
@@ -165,7 +165,7 @@ def _set_spring_reference(element: Element, motion: Motion) -> None:
         if joint.spring_reference and joint.spring_reference[motion.k]:
             element.set("springref", text([joint.spring_reference[motion.k]]))
         return
-    neutral = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)[-7 if motion.type == "free" else -4 :]
+    neutral = NEUTRAL[motion.type]
     rest = (joint.initial or neutral) if motion.type == "free" else neutral
     if tuple(joint.spring_reference or neutral) != tuple(rest):
         raise refuse(f"spring_reference {joint.spring_reference} of joint {joint.name!r}", f"in MuJoCo the spring of a "
@@ -305,8 +305,7 @@ def _add_keyframes(root: Element, description: Description, tree: Tree) -> None:
             if motion.type in ("hinge", "slide"):
                 qpos.append((placed.get(joint.name) or joint.initial or (0.0,) * (motion.k + 1))[motion.k])
             else:
-                first = 0 if motion.type == "free" else 3
-                x = placed.get(joint.name) or joint.initial or (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)[first:]
+                x = placed.get(joint.name) or joint.initial or NEUTRAL[motion.type]
                 qpos += [x[k] for k in TO_MUJOCO[motion.type]]
         add(block, "key", name=key.name, qpos=text(qpos))
     append_filled(root, block)
@@ -316,7 +315,7 @@ def _add_motors(root: Element, description: Description) -> None:
     block = add(None, "actuator")
     for name in description.actuated:
         kind = description.joint(name).kind
-        for k in range(joint_sizes(kind)[1]):
+        for k in range(JOINT_SIZES[kind][1]):
             gear = {"gear": text(np.eye(6)[k])} if kind in ("free", "spherical") else {}
             add(block, "motor", gear, joint=group_name(name, kind, k) if kind in CHAINS else name)
     append_filled(root, block)

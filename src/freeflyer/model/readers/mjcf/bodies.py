@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from freeflyer.model.description import PER_COORDINATE, POSITIONS, UNLIMITED, Description, Inertia, Joint, Link, Site, joint_sizes
+from freeflyer.model.description import JOINT_SIZES, PER_COORDINATE, POSITIONS, UNLIMITED, Description, Inertia, Joint, Link, Site
 from freeflyer.model.placements import placement, pose_at, turn_about, turn_z_to
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
@@ -61,7 +61,7 @@ def _step(compiled: Compiled, j: int) -> Step:
     limited = bool(m.jnt_limited[j])
     our_kind = "revolute" if kind == N.HINGE and limited else KINDS[kind]
     drive = compiled.drives.get(m.joint(j).name, Drive())
-    nv = joint_sizes(our_kind)[1]
+    nv = JOINT_SIZES[our_kind][1]
     values: dict[str, Any] = {}
     for field, array, extra in (
         ("armature", m.dof_armature, drive.armature), ("damping", m.dof_damping, drive.damping),
@@ -92,9 +92,9 @@ def _step(compiled: Compiled, j: int) -> Step:
     if m.jnt_stiffness[j]:
         values["stiffness"] = (float(m.jnt_stiffness[j]),) * nv
         rest = N.position(kind, m.qpos_spring[adr:])
-        if rest != N.NEUTRAL[kind]:
+        if rest != N.NEUTRAL[N.KINDS[kind]]:
             values["spring_reference"] = rest
-    sizes = {"initial": joint_sizes(our_kind)[0]}
+    sizes = {"initial": JOINT_SIZES[our_kind][0]}
     values |= {f: v for f, v in compiled.file.fields.get(name, {}).items() if len(v) == sizes.get(f, nv)}
     return Step(Joint(name, our_kind, "", "", axis=axis, **values), anchor, turn)
 
@@ -160,7 +160,7 @@ def _actuated_joints(joints: list[Joint], drives: dict[str, Drive], notes: list[
     for name, drive in drives.items():
         if name not in kinds:
             continue
-        if drive.count < joint_sizes(kinds[name])[1]:
+        if drive.count < JOINT_SIZES[kinds[name]][1]:
             notes.append(f"{kinds[name]} joint {name!r} has only {drive.count} actuators: not counted as actuated")
             continue
         match = N.GROUPED.fullmatch(name)

@@ -58,30 +58,25 @@ def _compiled(spec: Any, robot: VettedFile, drives: dict[str, Drive]) -> Compile
 
 def drives_of(spec: Any, robot: VettedFile) -> dict[str, Drive]:
     drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in robot.driven}
-    for actuator in spec.actuators:
-        if actuator.trntype in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
-            _collect(actuator, drives)
-    return drives
-
-
-def _collect(actuator: Any, drives: dict[str, Drive]) -> None:
-    gear = abs(float(actuator.gear[0]))
-    caps = []
-    forced = _range(actuator.forcelimited, actuator.forcerange)
-    if forced is not None:
-        caps.append(forced * gear)
-    controlled = _range(actuator.ctrllimited, actuator.ctrlrange)
     plain = (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
-    unbiased = actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED and actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
-    if controlled is not None and unbiased and actuator.dyntype in plain:
-        caps.append(controlled * gear * abs(float(actuator.gainprm[0])))
-    drive = drives.setdefault(actuator.target, Drive())
-    drive.count += 1
-    drive.effort += min(caps, default=np.inf)
-    for name in ("armature", "damping"):
-        value = float(np.ravel(getattr(actuator, name, 0.0))[0])
-        if value:
-            setattr(drive, name, getattr(drive, name) + gear * gear * value)
+    for actuator in spec.actuators:
+        if actuator.trntype not in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
+            continue
+        gear, caps = abs(float(actuator.gear[0])), []
+        if (forced := _range(actuator.forcelimited, actuator.forcerange)) is not None:
+            caps.append(forced * gear)
+        controlled = _range(actuator.ctrllimited, actuator.ctrlrange)
+        unbiased = actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED and actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
+        if controlled is not None and unbiased and actuator.dyntype in plain:
+            caps.append(controlled * gear * abs(float(actuator.gainprm[0])))
+        drive = drives.setdefault(actuator.target, Drive())
+        drive.count += 1
+        drive.effort += min(caps, default=np.inf)
+        for name in ("armature", "damping"):
+            value = float(np.ravel(getattr(actuator, name, 0.0))[0])
+            if value:
+                setattr(drive, name, getattr(drive, name) + gear * gear * value)
+    return drives
 
 
 def _range(limited: Any, values: np.ndarray) -> float | None:

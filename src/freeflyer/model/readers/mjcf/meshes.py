@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -26,10 +26,10 @@ ADVICE = (
 class Meshes:
     """The <mesh> elements by name, and where their files are: `folder` / `directory` / file. XML text has no folder."""
 
-    elements: dict[str, list[Element]] = field(default_factory=dict)
-    folder: Path | None = None
-    directory: str = ""
-    stripped: bool = False  # folders in the names of files are left out
+    elements: dict[str, list[Element]]
+    folder: Path | None
+    directory: str
+    stripped: bool  # folders in the names of files are left out
 
 
 def find_meshes(root: Element, folder: Path | None) -> Meshes:
