@@ -1,7 +1,5 @@
 """Atomic replacement of files: a reader gets the old content or the new one, never part of it."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import stat

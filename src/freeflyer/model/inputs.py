@@ -1,7 +1,5 @@
 """Checks of arguments, one sentence for each mistake; of q, v, a and tau the values after a kernel has refused."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType

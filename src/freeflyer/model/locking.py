@@ -1,7 +1,5 @@
 """Locking joints in a description: followers, couplings, motors and loops that it touches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

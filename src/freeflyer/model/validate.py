@@ -1,7 +1,5 @@
 """Validation of descriptions: names, tree, joints, loops, numbers and inertias; each error contains its remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

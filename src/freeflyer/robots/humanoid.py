@@ -1,7 +1,5 @@
 """A humanoid of 1.8 m and 100 kg with 20 to 45 actuated joints: one body, whose joints are motors or fixed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -14,8 +14,6 @@ In both, a frame is a link, a site or a joint. A joint's name stands for its fra
 its child link. A link or site goes before a joint of the same name. Pinocchio's "universe" is the world, "root_joint" the root
 link."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Where the entries of MuJoCo's qpos and qvel stand in our q and v."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Which entries of a Pinocchio model's q and v are which of ours, by the names of joints. Pinocchio itself is not imported: of its
 model `names`, `joints`, `frames`, `nq` and `nv` are read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

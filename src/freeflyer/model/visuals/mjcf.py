@@ -1,7 +1,5 @@
 """Geoms of MJCF bodies, as MuJoCo compiles them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

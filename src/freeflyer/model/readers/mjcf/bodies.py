@@ -1,7 +1,5 @@
 """Bodies, joints and sites of a compiled MuJoCo model as links, joints and sites; kinds that MJCF splits are put together again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

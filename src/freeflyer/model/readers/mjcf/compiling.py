@@ -2,8 +2,6 @@
 
 The XML of an MjSpec, which MuJoCo writes with six digits, passes the checks of files. The numbers come from a copy of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """MuJoCo's equality constraints as loops, mimic joints and couplings; its keyframes as named postures, without velocities."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import comb
 

@@ -1,7 +1,5 @@
 """Checks of untrusted MJCF before MuJoCo reads it: as text and bytes, so that MuJoCo opens no file itself."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Names under which MJCF holds what it has no elements for, and the joints of a compiled model in the order of qpos."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -6,8 +6,6 @@ loops, a linear joint equality a mimic, other joint equalities couplings, keyfra
 where they act on the motion: tendons, contacts, flexes, mocap, plugins, fluid. Mesh files are read only where a body has no
 <inertial>: MuJoCo then computes it."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from typing import Any
