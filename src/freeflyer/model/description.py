@@ -65,10 +65,6 @@ def without_joints(keyframes: tuple[Keyframe, ...], names: Collection[str]) -> t
     return tuple(replace(k, positions=tuple(p for p in k.positions if p[0] not in names)) for k in keyframes)
 
 
-def place_joints(joints: tuple[MujocoJoint, ...], positions: Mapping[str, tuple[float, ...]]) -> tuple[MujocoJoint, ...]:
-    return tuple(replace(j, position=positions[j.name]) if j.name in positions else j for j in joints)
-
-
 @dataclass(frozen=True)
 class Inertia(Record):
     """Inertia of a link: its mass, and its rotational inertia about its centre of mass. The default is no inertia.

@@ -146,22 +146,12 @@ def rigid_groups(description: Description, with_world: bool = True) -> dict[str,
 
     With `with_world` the links that stay still, those without a joint among them, belong to the world's group; else the world is
     a group of its own, and what is fixed to it starts another."""
-    above = {joint.child: joint for joint in description.joints}
-    groups: dict[str, tuple[str, np.ndarray]] = {WORLD: (WORLD, np.eye(4))}
-    for link in (x.name for x in description.links):
-        path = []
-        while link not in groups:
-            joint = above.get(link)
-            if joint is None and with_world:
-                groups[link] = (WORLD, np.eye(4))
-            elif joint is None or joint.kind != "fixed" or (joint.parent == WORLD and not with_world):
-                groups[link] = (link, np.eye(4))
-            else:
-                path.append(joint)
-                link = joint.parent
-        for joint in reversed(path):
-            top, X = groups[joint.parent]
-            groups[joint.child] = (top, X @ joint.placement)
+    starts = (WORLD, *description.roots)
+    groups = {link: (WORLD if with_world else link, np.eye(4)) for link in starts}
+    for joint in description.below(starts):
+        top, X = groups[joint.parent]
+        welded = joint.kind == "fixed" and (with_world or joint.parent != WORLD)
+        groups[joint.child] = (top, X @ joint.placement) if welded else (joint.child, np.eye(4))
     return groups
 
 

@@ -19,7 +19,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial, wraps
+from functools import wraps
 from inspect import signature
 from typing import Any, Literal, ParamSpec, TypeVar, Union, overload
 
@@ -37,14 +37,10 @@ T = TypeVar("T")
 NOT_GIVEN, MANY = object(), 2**31
 
 
-def _none_or(fits: Callable[[object], bool], x: object) -> bool:
-    return x is None or fits(x)
-
-
 CHECKED: dict[str, Callable[[object], bool]] = {  # by the annotations of arguments that `public` looks at before the call
     "bool": lambda x: isinstance(x, bool | np.bool_), "int": lambda x: isinstance(x, int | np.integer) and not isinstance(x, bool),
     "Sequence[str]": lambda x: not isinstance(x, str), "Iterable[str]": lambda x: not isinstance(x, str)}  # read letter by letter
-CHECKED |= {f"{kind} | None": partial(_none_or, fits) for kind, fits in CHECKED.items()}
+CHECKED |= {f"{kind} | None": lambda x, fits=fits: x is None or fits(x) for kind, fits in CHECKED.items()}  # type: ignore[misc]
 
 
 @overload

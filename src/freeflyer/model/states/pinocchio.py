@@ -93,12 +93,12 @@ def _planar(iq: int, ours: int, theirs: int) -> Block:
         w = v[..., ours + 2]
         return np.stack([w * v[..., ours + 1], -w * v[..., ours]], -1)
 
-    return Block(ours, theirs, 2, turn, rate=rate)
+    return Block(slice(ours, ours + 2), slice(theirs, theirs + 2), turn, rate=rate)
 
 
 def _apply_mount(mount: np.ndarray, ours: int, theirs: int) -> Block:
     B, inverse = se3.adjoint(mount), se3.adjoint(se3.inverse(mount))
-    return Block(ours, theirs, 6, lambda q: B, lambda q: inverse)
+    return Block(slice(ours, ours + 6), slice(theirs, theirs + 6), lambda q: B, lambda q: inverse)
 
 
 def configuration_from_pinocchio(model: Model, places: Places, theirs: np.ndarray) -> np.ndarray:

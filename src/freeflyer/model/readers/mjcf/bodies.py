@@ -196,10 +196,8 @@ def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Jo
             continue
         hidden = {p.child for p in parts[:-1]}
         links = [x for x in links if x.name not in hidden]
-        fields: dict[str, Any] = {f: _join(parts, f) for f in (*PER_COORDINATE, *POSITIONS) if any(getattr(p, f) for p in parts)}
+        fields: dict[str, Any] = {
+            f: tuple((getattr(p, f) or (UNLIMITED.get(f, 0.0),))[0] for p in parts) for f in (*PER_COORDINATE, *POSITIONS)
+            if any(getattr(p, f) for p in parts)}
         result.append(Joint(name, kind, parts[0].parent, parts[-1].child, P, axis=axis, axis2=axis2, **fields))
     return links, result
-
-
-def _join(parts: list[Joint], field: str) -> tuple[float, ...]:
-    return tuple((getattr(p, field) or (UNLIMITED.get(field, 0.0),))[0] for p in parts)
