@@ -94,7 +94,7 @@ def test_right_leg_mirrors_the_left(model):
 
 def test_rods_and_their_housings_lie_along_the_motors_axes():
     parts = kangaroo.hip_yaw("b"), kangaroo.hip(), kangaroo.knee(), kangaroo.ankle()
-    pieces = {piece.name: piece for part in parts for piece in part.pieces}
+    pieces = {piece.name: piece for part in parts for piece in part[0]}
     motors = [p for p in pieces.values() if p.motor]
     assert len(motors) == 6
     for motor in motors:
@@ -105,9 +105,9 @@ def test_rods_and_their_housings_lie_along_the_motors_axes():
 
 def test_strokes_of_knee_thigh_and_ankle():
     """The push rod reaches from the nut, pulled up by the stroke, to the pin turned about the knee by 120 degrees."""
-    pieces = {p.name: p for p in kangaroo.knee().pieces}
+    pieces = {p.name: p for p in kangaroo.knee()[0]}
     nut, knee = (np.array(pieces[n].point) for n in ("length_motor", "knee"))
-    pin = np.array(kangaroo.knee().cuts[1].point)
+    pin = np.array(kangaroo.knee()[1][1].point)
     pulled = nut + kangaroo.LENGTH_STROKE.upper * np.array(pieces["length_motor"].axis)
     turn = math.radians(120.0)
     R = np.array([[math.cos(turn), 0, math.sin(turn)], [0, 1, 0], [-math.sin(turn), 0, math.cos(turn)]])
@@ -125,8 +125,8 @@ def test_strokes_of_knee_thigh_and_ankle():
         elbow = hip + kangaroo.CRANK * (crank + arm)
         assert elbow[2] == pytest.approx(hip[2], abs=1e-15)
         assert np.linalg.norm(elbow - rocker) == pytest.approx(kangaroo.ROCKER, abs=2e-4)
-    pieces = {p.name: p for p in kangaroo.ankle().pieces}
-    cuts = {c.name: np.array(c.point) for c in kangaroo.ankle().cuts}
+    pieces = {p.name: p for p in kangaroo.ankle()[0]}
+    cuts = {c.name: np.array(c.point) for c in kangaroo.ankle()[1]}
     for side in ("outer", "inner"):
         top, bottom = (np.array(pieces[f"ankle_{side}_{n}"].point) for n in ("upper_bar", "lower_bar"))
         upper, lower = cuts[f"ankle_{side}_butterfly_pin"] - top, cuts[f"ankle_{side}_heel_joint"] - bottom

@@ -23,7 +23,7 @@ UPWARD = {
     "Y_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
     "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])}  # turns to z upwards
 MATERIALS = re.compile(rb"<bind_material>.*?</bind_material>", re.DOTALL)
-Colour = tuple[float, float, float, float]
+Colour = tuple[float, ...]  # red, green, blue, opacity, 0 to 1
 
 
 def mesh_path(name: str, robot: Path) -> Path:
@@ -93,5 +93,4 @@ def _colour(part: Any) -> Colour | None:
     given = getattr(material, "main_color", None)
     if part.visual.kind != "texture" or given is None or getattr(material, "image", None) is not None:
         return None
-    red, green, blue, alpha = (float(x) / 255.0 for x in given)
-    return red, green, blue, alpha
+    return tuple(float(x) / 255.0 for x in given)

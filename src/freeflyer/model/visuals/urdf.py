@@ -52,5 +52,4 @@ def _rgba(material: Element, where: str) -> Colour | None:
     color = material.find("color")
     if color is None or material.find("texture") is not None:  # the mesh has colours of its own
         return None
-    red, green, blue, alpha = numbers(color.get("rgba", ""), (4,), where)
-    return red, green, blue, alpha
+    return numbers(color.get("rgba", ""), (4,), where)

@@ -16,7 +16,6 @@ from freeflyer.spatial.quaternion import from_matrix, to_rpy
 from freeflyer.tolerances import UNLIMITED_WRITTEN
 
 TYPES = {"free": "floating"}  # the other kinds are called what URDF calls them
-GRAVITY = (0.0, 0.0, -9.81)
 
 
 def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
@@ -139,6 +138,6 @@ def _add_extension(root: Element, description: Description, joints: list[Joint])
         for joint, values in key.positions:
             if joint in written:
                 add(element, "position", joint=joint, values=text(values))
-    if tuple(description.gravity) != GRAVITY:
+    if tuple(description.gravity) != Description.gravity:
         add(block, "gravity", xyz=text(description.gravity))
     append_filled(root, block)

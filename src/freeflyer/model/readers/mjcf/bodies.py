@@ -1,6 +1,6 @@
 """Bodies, joints and sites of a compiled MuJoCo model as links, joints and sites; kinds that MJCF splits are put together again."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -14,15 +14,6 @@ from freeflyer.text import unique_name
 from freeflyer.tolerances import EQUAL_AXES_ROUNDING, EQUAL_BOUNDS_ROUNDING
 
 KINDS = {N.FREE: "free", N.BALL: "spherical", N.SLIDE: "prismatic", N.HINGE: "continuous"}
-
-
-@dataclass(frozen=True)
-class Step:
-    """A MuJoCo joint in its body's chain: where it is anchored in the body's frame, and what it becomes."""
-
-    joint: Joint
-    anchor: np.ndarray  # (3,)
-    turn: np.ndarray  # (4, 4): what `ref` adds to the placement
 
 
 def read_model(compiled: Compiled) -> Description:
@@ -53,7 +44,8 @@ def _inertia(m: Any, b: int) -> Inertia:
     return Inertia(float(m.body_mass[b]), m.body_ipos[b].copy(), 0.5 * (J + J.T))
 
 
-def _step(compiled: Compiled, j: int) -> Step:
+def _step(compiled: Compiled, j: int) -> tuple[Joint, np.ndarray]:
+    """What a MuJoCo joint becomes, its placement what `ref` adds to it; where (3,) it is anchored in its body's frame."""
     m, name, notes = compiled.model, compiled.joints[j], compiled.file.notes
     kind, adr, dof = int(m.jnt_type[j]), int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])
     limited = bool(m.jnt_limited[j])
@@ -94,7 +86,7 @@ def _step(compiled: Compiled, j: int) -> Step:
             values["spring_reference"] = rest
     sizes = {"initial": JOINT_SIZES[our_kind][0]}
     values |= {f: v for f, v in compiled.file.fields.get(name, {}).items() if len(v) == sizes.get(f, nv)}
-    return Step(Joint(name, our_kind, "", "", axis=axis, **values), anchor, turn)
+    return Joint(name, our_kind, "", "", turn, axis, **values), anchor
 
 
 def _bound(m: Any, j: int, name: str, notes: list[str]) -> float:
@@ -108,7 +100,7 @@ def _bound(m: Any, j: int, name: str, notes: list[str]) -> float:
     return np.inf
 
 
-def _chain(steps: list[Step], X: np.ndarray, parent: str, body: str, names: dict[tuple[str, str], str],
+def _chain(steps: list[tuple[Joint, np.ndarray]], X: np.ndarray, parent: str, body: str, names: dict[tuple[str, str], str],
            taken_links: set[str], taken_joints: set[str]) -> tuple[list[Joint], list[str]]:
     """The joints from `parent` to `body`, which rests at X, and the massless links between them.
 
@@ -117,18 +109,18 @@ def _chain(steps: list[Step], X: np.ndarray, parent: str, body: str, names: dict
     if not steps:
         name = names.get(("fixed", body), f"{body}_fixed")
         return [Joint(unique_name(name, taken_joints), "fixed", parent, body, X)], []
-    if steps[0].joint.kind == "free":
-        return [replace(steps[0].joint, parent=parent, child=body)], []
+    if steps[0][0].kind == "free":
+        return [replace(steps[0][0], parent=parent, child=body)], []
     joints, hidden = [], []
     at = np.zeros(3)
-    for k, step in enumerate(steps):
-        last = k == len(steps) - 1 and not step.anchor.any()
-        between = N.hidden_link(body, step.joint.name)
+    for k, (joint, anchor) in enumerate(steps):
+        last = k == len(steps) - 1 and not anchor.any()
+        between = N.hidden_link(body, joint.name)
         child = body if last else unique_name(names.get(("link", between), between), taken_links)
-        P = (X if k == 0 else np.eye(4)) @ pose_at(step.anchor - at) @ step.turn
-        joints.append(replace(step.joint, parent=parent, child=child, placement=P))
+        P = (X if k == 0 else np.eye(4)) @ pose_at(anchor - at) @ joint.placement
+        joints.append(replace(joint, parent=parent, child=child, placement=P))
         hidden += [] if last else [child]
-        parent, at = child, step.anchor
+        parent, at = child, anchor
     if at.any():
         joints.append(Joint(unique_name(f"{body}/anchor", taken_joints), "fixed", parent, body, pose_at(-at)))
     return joints, hidden
