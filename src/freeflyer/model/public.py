@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
 from inspect import signature
-from typing import Any, Literal, ParamSpec, TypeVar, Union, overload
+from typing import Any, Literal, TypeVar, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,9 +31,7 @@ from freeflyer.model.description import Description
 from freeflyer.model.inputs import check_output, real_array, refuse_too_large
 from freeflyer.model.model import Model
 
-P = ParamSpec("P")
-R = TypeVar("R")
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 NOT_GIVEN, MANY = object(), 2**31
 
 
@@ -43,19 +41,11 @@ CHECKED: dict[str, Callable[[object], bool]] = {  # by the annotations of argume
 CHECKED |= {f"{kind} | None": lambda x, fits=fits: x is None or fits(x) for kind, fits in CHECKED.items()}  # type: ignore[misc]
 
 
-@overload
-def public(function: type[T]) -> type[T]: ...
-
-
-@overload
-def public(function: Callable[P, R]) -> Callable[P, R]: ...
-
-
-def public(function: Any) -> Any:
+def public(function: F) -> F:
     """The same function, or class, errors explained."""
     if isinstance(function, type):
         function.__init__ = public(function.__init__)  # type: ignore[misc]
-        return function
+        return cast(F, function)
     code, kinds = function.__code__, function.__annotations__
     places = {name: k for k, name in enumerate(code.co_varnames[: code.co_argcount])}
     checked = [(places.get(name, MANY), name, kinds[name]) for name in kinds if name != "return" and kinds[name] in CHECKED]
@@ -72,7 +62,7 @@ def public(function: Any) -> Any:
             explain(error, function, _named(function, args, kwargs))
             raise
 
-    return explained
+    return cast(F, explained)
 
 
 def _named(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Mapping[str, Any]:

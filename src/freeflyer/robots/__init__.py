@@ -1,5 +1,7 @@
 """Robots made by code, so that nothing must be downloaded; `names` lists them and `make` makes one by its name."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable
 

@@ -1,5 +1,7 @@
 """A chain of equal links, of any length and any joint kinds: the yardstick of scaling measurements and of tests."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,5 +1,7 @@
 """A humanoid of 1.8 m and 100 kg with 20 to 45 actuated joints: one body, whose joints are motors or fixed."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from freeflyer.model import Description, Inertia, Joint, Link, Model, Site, build, join, whole_number

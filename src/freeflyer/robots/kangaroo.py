@@ -3,6 +3,8 @@
 At the reference posture every joint coordinate is zero and every link's axes are those of the base, so that a placement is the
 difference of two points (3,) and a loop whose two frames are given by one point is closed exactly."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

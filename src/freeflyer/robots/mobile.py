@@ -1,5 +1,7 @@
 """Manipulators on moving bases: a platform in the plane, a multirotor, a satellite."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -5,6 +5,8 @@
 T is a permutation, with a row of ratios for each joint that follows another, and a block B(q) where a joint's velocity is
 expressed in other axes. The last equation puts a' into the others' M' a' + bias' = tau'."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
