@@ -1,7 +1,5 @@
 """Atomic replacement of files: a reader gets the old content or the new one, never part of it."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import stat
@@ -23,7 +21,9 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes, overwri
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         refuse_existing(path, overwrite)
-        status = _status(path)
+        status: os.stat_result | None = None
+        with suppress(FileNotFoundError):
+            status = os.stat(path)  # of the file to which a link points; OSError for links that lead round
         if status is None or stat.S_ISREG(status.st_mode):
             _replace(Path(os.path.realpath(path)), data, status)
         elif streams:
@@ -67,14 +67,6 @@ def check_path(path: object) -> str:
     if "\0" in named:
         raise FileError(f"path is {format_value(named)}, which holds a null character: give another name")
     return repr(named if len(named) < 200 else named[:200] + "...")
-
-
-def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """The state of the file, links followed; None where there is none. OSError for links that lead round."""
-    try:
-        return os.stat(path)
-    except FileNotFoundError:
-        return None
 
 
 def _replace(path: Path, data: bytes, old: os.stat_result | None) -> None:

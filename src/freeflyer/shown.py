@@ -8,20 +8,13 @@ from __future__ import annotations
 TYPE_CHECKING = False  # `import typing` would take a third of the time of `import freeflyer`
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol
+    from typing import Any
 
-    class Display(Protocol):
-        """The functions that draw."""
-
-        def figure(self, value: Any, **options: Any) -> Any: ...
-        def film(self, value: Any, **options: Any) -> Any: ...
-        def html(self, value: Any) -> str: ...
-
-_providers: list[Callable[[], Display]] = []
+_providers: list[Callable[[], Any]] = []
 
 
-def provide_display(provider: Callable[[], Display]) -> None:
-    """Sets what answers with the functions that draw."""
+def provide_display(provider: Callable[[], Any]) -> None:
+    """Sets what answers with the functions that draw: figure(value, **options), film(value, **options), html(value)."""
     _providers[:] = [provider]
 
 

@@ -1,7 +1,5 @@
 """Tables as values: text under headings. Commands print them, notebooks show them; names from files are escaped in both."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass

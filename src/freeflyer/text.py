@@ -1,7 +1,5 @@
 """Names and numbers as text: names from files may contain any characters and pass `visible`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import fields

@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 from dataclasses import dataclass, replace
-from freeflyer.model.description import joint_sizes
+from freeflyer.model.description import JOINT_SIZES
 from functools import cache
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def _inertia(rng: np.random.Generator) -> ff.Inertia:
 
 def _armature(rng: np.random.Generator, kind: str) -> tuple[float, ...]:
     """Of floating and ball joints alone: another number for each coordinate."""
-    return tuple(rng.uniform(0.0, 0.3, joint_sizes(kind)[1])) if kind in ("free", "spherical") else ()
+    return tuple(rng.uniform(0.0, 0.3, JOINT_SIZES[kind][1])) if kind in ("free", "spherical") else ()
 
 
 def _site(description: ff.Description, name: str, link: str, X_W: np.ndarray) -> ff.Description:

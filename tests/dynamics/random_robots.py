@@ -4,7 +4,7 @@ draws them, at random states: small numbers and a seed, so that a failure shrink
 import freeflyer as ff
 import numpy as np
 from dataclasses import dataclass
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Mimic, Site, joint_sizes
+from freeflyer.model.description import JOINT_SIZES, WORLD, Description, Inertia, Joint, Link, Mimic, Site
 from hypothesis import settings, strategies as st
 
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
@@ -57,7 +57,7 @@ def random_joint(rng: np.random.Generator, name: str, kind: str, parent: str, ch
 
 def random_armature(rng: np.random.Generator, kind: str) -> tuple[float, ...]:
     """Another number for each velocity coordinate, or none for half of all joints."""
-    nv = joint_sizes(kind)[1]
+    nv = JOINT_SIZES[kind][1]
     return tuple(rng.uniform(0.0, 0.1, nv)) if nv and rng.random() < 0.5 else ()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pickle
 import pytest
 from closeness import EXACT, central, close, distance, fresh, refused, slope_error
-from freeflyer.model.description import joint_sizes
+from freeflyer.model.description import JOINT_SIZES
 from freeflyer.model.load import read, with_base
 from pathlib import Path
 from random_robots import random_description
@@ -44,7 +44,7 @@ def robot(sample: str | int) -> tuple[ff.Model, mujoco.MjModel, str]:
         rng = fresh(sample)
         d = random_description(rng, 8, KINDS, "free" if sample % 3 else "fixed", mimics=0.3, armature=False)
         joints = [ff.Joint(**{**vars(j), "placement": np.eye(4)}) if j.kind == "free" else j for j in d.joints]
-        joints = [ff.Joint(**{**vars(j), "armature": (0.03,) * joint_sizes(j.kind)[1]}) for j in joints]
+        joints = [ff.Joint(**{**vars(j), "armature": (0.03,) * JOINT_SIZES[j.kind][1]}) for j in joints]
         text = ff.to_mjcf(ff.build(ff.Description("random", d.links, tuple(joints), d.sites)))
     elif sample in BUILT_IN:
         text = ff.to_mjcf(ff.robots.make(str(sample)))

@@ -8,7 +8,7 @@ from answers import Result, all_errors, stacked, too_large
 from closeness import close, fresh, refused
 from dataclasses import dataclass, replace
 from freeflyer.model import slides
-from freeflyer.model.description import joint_sizes
+from freeflyer.model.description import JOINT_SIZES
 from pathlib import Path
 from peers import Peer, built, reference
 from random_robots import BASES, KINDS, random_description, random_robot
@@ -119,7 +119,7 @@ def compare(model: ff.Model, seed: int) -> dict[str, float]:
 @pytest.mark.parametrize("kind", MOVING)
 def test_kind_agrees_with_pinocchio(kind: str, base: str) -> None:
     model = random_robot(fresh(KINDS.index(kind)), 5, (kind,), base, mimics=0.0)
-    assert (model.nv, too_large(compare(model, 1))) == (5 * joint_sizes(kind)[1] + 6 * (base == "free"), {})
+    assert (model.nv, too_large(compare(model, 1))) == (5 * JOINT_SIZES[kind][1] + 6 * (base == "free"), {})
 
 
 @pytest.mark.parametrize("kind", MOVING)

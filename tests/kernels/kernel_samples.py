@@ -10,7 +10,7 @@ from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OK, Entry
 from freeflyer.kernels.model import layout
 from freeflyer.kernels.model.layout import LINKAGE_AT
-from freeflyer.model.description import joint_sizes
+from freeflyer.model.description import JOINT_SIZES
 from random_robots import random_inertia as inertia, random_placement as placement
 from typing import Any
 
@@ -34,7 +34,7 @@ def tree(mimic: bool = False, seed: int = 1) -> ff.Model:
     joints = []
     for k, (kind, parent) in enumerate(TREE, 1):
         axis, axis2 = (x / np.linalg.norm(x) for x in rng.standard_normal((2, 3)))
-        armature = () if kind in ("free", "fixed", "spherical") else tuple(rng.uniform(0.0, 0.1, joint_sizes(kind)[1]))
+        armature = () if kind in ("free", "fixed", "spherical") else tuple(rng.uniform(0.0, 0.1, JOINT_SIZES[kind][1]))
         joints.append(ff.Joint(f"joint{k}", kind, f"link{parent}" if k > 1 else "world", f"link{k}", placement(rng), axis,
                                axis2, pitch=0.1, armature=armature))  # fmt: skip
     if mimic:

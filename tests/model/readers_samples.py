@@ -4,7 +4,7 @@ import dataclasses
 import freeflyer as ff
 import numpy as np
 from closeness import fresh
-from freeflyer.model.description import HINGE, POINT, WELD, WORLD, joint_sizes
+from freeflyer.model.description import HINGE, JOINT_SIZES, POINT, WELD, WORLD
 from random_robots import random_axis as direction, random_inertia as inertia, random_placement as placement, second_axis
 
 EXACT = 1e-12  # what a file in full precision may lose, in SI units
@@ -25,7 +25,7 @@ def zoo(seed=0, kinds=KINDS, base="free"):
     rng = fresh(seed)
     links, joints = [ff.Link("trunk", inertia(rng))], [ff.Joint("root_joint", base, WORLD, "trunk")]
     for k, kind in enumerate(kinds):
-        nv = joint_sizes(kind)[1]
+        nv = JOINT_SIZES[kind][1]
         limits = {}
         if nv and kind not in ("spherical", "continuous"):
             low = rng.uniform(-2.0, -0.1, nv)

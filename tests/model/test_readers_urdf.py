@@ -6,7 +6,7 @@ import pytest
 from closeness import refused
 from dataclasses import replace
 from freeflyer.errors import DescriptionError, FileError, InputError
-from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Mimic, joint_sizes
+from freeflyer.model.description import JOINT_SIZES, POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Mimic
 from freeflyer.model.load import describe, load, read, with_base
 from freeflyer.model.validate import validate
 from processes import python
@@ -165,7 +165,7 @@ def test_base_of_a_robot_with_a_root(base):
     description = with_base(read(PENDULUM), base)
     root = description.joints[0]
     assert (root.name, root.kind, root.parent, root.child) == ("root_joint", base, WORLD, "base")
-    assert load(PENDULUM, base=base).nv == joint_sizes(base)[1] + 1
+    assert load(PENDULUM, base=base).nv == JOINT_SIZES[base][1] + 1
     np.testing.assert_array_equal(root.placement, np.eye(4))
 
 
@@ -244,7 +244,7 @@ def test_options_of_load(tmp_path):
         Joint("pin", "spherical", "base", "rod"),))  # fmt: skip
     assert load(description).nv == 9
     # MuJoCo and lxml are imported by the first file, not by the package
-    rooms = ["load", *(f"readers.{x}" for x in ("urdf", "mjcf.reading", "loops_yaml")), "writers.mjcf", "writers.urdf"]
+    rooms = ["load", *(f"readers.{x}" for x in ("urdf", "mjcf.gate", "loops_yaml")), "writers.mjcf", "writers.urdf"]
     code = (f"import sys, {', '.join(f'freeflyer.model.{room}' for room in rooms)}; "
         "print([m for m in ('mujoco', 'lxml') if m in sys.modules])")  # fmt: skip
     assert python(code).stdout.strip() == "[]"

@@ -7,7 +7,7 @@ import pytest
 import re
 from closeness import refused
 from dataclasses import fields, is_dataclass
-from freeflyer.model.description import JOINT_KINDS, WORLD, joint_sizes
+from freeflyer.model.description import JOINT_KINDS, JOINT_SIZES, WORLD
 from freeflyer.model.load import load, read
 from freeflyer.model.validate import ONE_DOF, WITH_AXIS
 from hypothesis import Phase, assume, given, settings, strategies as st
@@ -42,7 +42,7 @@ def directions(draw: st.DrawFn) -> np.ndarray:
 
 
 def position(draw: st.DrawFn, kind: str) -> tuple[float, ...]:
-    q = np.array(vector(draw, st.floats(-9.0, 9.0), joint_sizes(kind)[0]))
+    q = np.array(vector(draw, st.floats(-9.0, 9.0), JOINT_SIZES[kind][0]))
     if kind in ("spherical", "free"):
         q[-4:] += 1e-3 if not q[-4:].any() else 0.0
         q[-4:] /= np.abs(q[-4:]).max()
@@ -60,7 +60,7 @@ def link(draw: st.DrawFn, name: str) -> ff.Link:
 
 def joint(draw: st.DrawFn, name: str, parent: str, child: str, leaders: list[ff.Joint]) -> ff.Joint:
     kind = draw(st.sampled_from(JOINT_KINDS))
-    nv = joint_sizes(kind)[1]
+    nv = JOINT_SIZES[kind][1]
     given = {}
     fields = {"velocity": LIMITS, "effort": LIMITS, "armature": POSITIVE, "damping": POSITIVE, "friction": POSITIVE,
               "stiffness": NUMBERS}  # fmt: skip

@@ -8,7 +8,7 @@ import stat
 from closeness import close, fresh, refused
 from dataclasses import replace
 from freeflyer.files import write_atomically
-from freeflyer.model.description import WORLD, Inertia, Joint, Link, joint_sizes
+from freeflyer.model.description import JOINT_SIZES, WORLD, Inertia, Joint, Link
 from freeflyer.model.load import describe
 from freeflyer.model.description import PER_COORDINATE, POSITIONS
 from freeflyer.model.validate import validate
@@ -179,7 +179,7 @@ def test_initial_positions_and_refs_read_back(seed):
     description = zoo(seed)
     joints = []
     for j in description.joints:
-        nq = joint_sizes(j.kind)[0]
+        nq = JOINT_SIZES[j.kind][0]
         q = rng.uniform(-1.0, 1.0, nq)
         if j.kind in ("free", "spherical"):
             q[-4:] /= np.linalg.norm(q[-4:]) * np.sign(q[-1])

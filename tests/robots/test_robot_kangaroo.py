@@ -63,7 +63,7 @@ def test_legs_and_loops(model):
 
 def test_rods_and_their_housings_lie_along_the_motors_axes():
     parts = kangaroo.hip_yaw("b"), kangaroo.hip(), kangaroo.knee(), kangaroo.ankle()
-    pieces = {piece.name: piece for part in parts for piece in part.pieces}
+    pieces = {piece.name: piece for part in parts for piece in part[0]}
     motors = [p for p in pieces.values() if p.motor]
     assert len(motors) == 6
     for motor in motors:
@@ -73,7 +73,7 @@ def test_rods_and_their_housings_lie_along_the_motors_axes():
 
 
 def test_linkages_of_thigh_and_ankle():
-    pieces = {p.name: p for p in kangaroo.knee().pieces}
+    pieces = {p.name: p for p in kangaroo.knee()[0]}
     for degrees in (10.0, 200.0):
         crank = np.array(kangaroo.KNEE) - 0.3 * np.array(kangaroo.direction(degrees))
         assert kangaroo.crank_to_knee(crank) == pytest.approx(degrees)
@@ -85,8 +85,8 @@ def test_linkages_of_thigh_and_ankle():
         elbow = hip + kangaroo.CRANK * (crank + arm)
         assert elbow[2] == pytest.approx(hip[2], abs=1e-15)
         assert np.linalg.norm(elbow - rocker) == pytest.approx(kangaroo.ROCKER, abs=2e-4)
-    pieces = {p.name: p for p in kangaroo.ankle().pieces}
-    cuts = {c.name: np.array(c.point) for c in kangaroo.ankle().cuts}
+    pieces = {p.name: p for p in kangaroo.ankle()[0]}
+    cuts = {c.name: np.array(c.point) for c in kangaroo.ankle()[1]}
     for side in ("outer", "inner"):
         top, bottom = (np.array(pieces[f"ankle_{side}_{n}"].point) for n in ("upper_bar", "lower_bar"))
         upper, lower = cuts[f"ankle_{side}_butterfly_pin"] - top, cuts[f"ankle_{side}_heel_joint"] - bottom

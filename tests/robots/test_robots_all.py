@@ -6,7 +6,7 @@ import pytest
 import trimesh
 from closeness import fresh, refused
 from freeflyer import robots
-from freeflyer.model.description import JOINT_KINDS, joint_sizes
+from freeflyer.model.description import JOINT_KINDS, JOINT_SIZES
 from freeflyer.model.placements import join
 from freeflyer.model.validate import validate
 from freeflyer.robots import _parts as solids
@@ -193,7 +193,7 @@ def test_body_is_1_8_m_tall_and_stands_on_its_soles():
 @pytest.mark.parametrize("base", ["fixed", "free"])
 def test_sizes_of_a_chain_of_one_kind(kind, base):
     model = robots.chain(5, kind, base)
-    nq, nv = joint_sizes(kind)
+    nq, nv = JOINT_SIZES[kind]
     floating = base == "free"
     assert (model.nq, model.nv) == (5 * nq + 7 * floating, 5 * nv + 6 * floating)
     assert len(model.actuated) == (0 if kind == "fixed" else 5)

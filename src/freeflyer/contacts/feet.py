@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,13 +17,10 @@ from freeflyer.contacts.sets.tables import corners_of, surface_points
 from freeflyer.dynamics import frame_pose
 from freeflyer.errors import FileError, InputError, format_value
 from freeflyer.model import (
-    WORLD, Model, Solid, compile_model, geom_solid, mesh_path, named, one_row, public, read_mesh, read_xml,
+    WORLD, Element, Model, Solid, compile_model, geom_solid, mesh_path, named, one_row, public, read_mesh, read_xml,
     reference_posture, rigid_groups, shaped, spec_with_shapes, urdf_solid,
 )
 from freeflyer.tolerances import COLLINEAR_RATIO, POINT_FOOT, SOLE_HEIGHT, SOLE_THICKNESS, SOLE_TILT
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 
 def contact_from_points(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None, *,
@@ -230,7 +226,7 @@ def sole_corners(points: np.ndarray) -> np.ndarray:
     return corners
 
 
-def shapes_in_urdf(root: _Element, path: str | os.PathLike[str]) -> dict[str, list[Shape]]:
+def shapes_in_urdf(root: Element, path: str | os.PathLike[str]) -> dict[str, list[Shape]]:
     """Shapes of each link. Errors: FileError for broken elements, InputError for meshes that cannot be read."""
     where = f"URDF {Path(path).name!r}"
     found = {
@@ -239,7 +235,7 @@ def shapes_in_urdf(root: _Element, path: str | os.PathLike[str]) -> dict[str, li
     return {name: [shape for shape in shapes if shape is not None] for name, shapes in found.items()}
 
 
-def _shape(element: _Element, path: Path, where: str) -> Shape | None:
+def _shape(element: Element, path: Path, where: str) -> Shape | None:
     solid = urdf_solid(element, where)
     if solid.kind == "mesh":
         try:

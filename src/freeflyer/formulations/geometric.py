@@ -15,7 +15,7 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
-from freeflyer.model import Model, joint_sizes
+from freeflyer.model import JOINT_SIZES, Model
 from freeflyer.spatial import inertia, quaternion
 
 
@@ -84,7 +84,7 @@ def tree_of(model: Model) -> Tree:
 
 def _columns(model: Model) -> tuple[list[str], np.ndarray]:
     """Of every column: its joint's name, and whether the joint owns the coordinate (mimic joints do not)."""
-    pairs = [(j.name, j.mimic is None) for j in model.joints for _ in range(joint_sizes(j.kind)[1])]
+    pairs = [(j.name, j.mimic is None) for j in model.joints for _ in range(JOINT_SIZES[j.kind][1])]
     return [name for name, _ in pairs], np.array([owned for _, owned in pairs], bool)
 
 

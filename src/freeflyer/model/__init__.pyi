@@ -5,10 +5,9 @@ from .configuration import (
     neutral as neutral, random_configuration as random_configuration, reference_posture as reference_posture, slides as slides,
 )
 from .description import (
-    Description as Description, Inertia as Inertia, JOINT_KINDS as JOINT_KINDS, Joint as Joint, Keyframe as Keyframe, Link as
-    Link, Loop as Loop, ORIGINS as ORIGINS, POINT as
-    POINT, ROOT_JOINT as ROOT_JOINT, Site as Site, WELD as WELD, WORLD as WORLD, base_kind as
-    base_kind, joint_sizes as joint_sizes,
+    Description as Description, Inertia as Inertia, JOINT_KINDS as JOINT_KINDS, JOINT_SIZES as JOINT_SIZES, Joint as Joint,
+    Keyframe as Keyframe, Link as Link, Loop as Loop, ORIGINS as ORIGINS, POINT as POINT, ROOT_JOINT as ROOT_JOINT, Site as Site,
+    WELD as WELD, WORLD as WORLD, base_kind as base_kind,
 )
 from .edits import lock_joints as lock_joints, merge_fixed as merge_fixed, with_gravity as with_gravity
 from .frozen import Record as Record, frozen_array as frozen_array
@@ -29,15 +28,16 @@ from .model import (
     file_posture, remembered as remembered,
 )
 from .placements import (
-    join as join, placement as placement, pose_at as pose_at, possible as possible, quaternion as quaternion, rigid_groups as
-    rigid_groups, rotation_of_rpy as rotation_of_rpy, screws as screws, transform as transform,
+    group_inertias as group_inertias, join as join, placement as placement, pose_at as pose_at, possible as possible,
+    quaternion as quaternion, rigid_groups as rigid_groups, rotation_of_rpy as rotation_of_rpy, screws as screws,
+    transform as transform,
 )
 from .public import explain as explain, public as public, refuse_no_model as refuse_no_model
 from .readers.loops_yaml import (
     parse_yaml as parse_yaml, read_posture as read_posture, yaml_list as yaml_list, yaml_mapping as yaml_mapping)
 from .readers.mjcf.gate import (
     collected_warnings as collected_warnings, compile_model as compile_model, spec_with_shapes as spec_with_shapes)
-from .readers.safe_file import read_bytes as read_bytes, read_xml as read_xml
+from .readers.safe_file import Element as Element, read_bytes as read_bytes, read_xml as read_xml
 from .readers.urdf import named as named
 from .states import velocities as velocities
 from .states.matching import Places as Places

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.description import UNLIMITED, WORLD, Description, Joint, joint_sizes
-from freeflyer.model.flatten import Body, Coupled, align, flatten
+from freeflyer.model.description import JOINT_SIZES, UNLIMITED, WORLD, Description, Joint
+from freeflyer.model.flatten import NO_COORDINATE, Body, Coordinate, align, flatten
 from freeflyer.model.locking import leader
 from freeflyer.model.model import COMPILED, COORDINATE_ARRAYS, JointInfo, Model
 from freeflyer.model.placements import pose_at, screws, turn_z_to
 from freeflyer.model.public import public
 from freeflyer.model.validate import validate
 
-KINDS = {"spherical": L.BALL, "free": L.FLOATING}
 NEUTRAL = {"spherical": (0.0, 0.0, 0.0, 1.0), "free": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)}
+KINDS = {"spherical": L.BALL, "free": L.FLOATING}
 
 
 @public
@@ -51,6 +51,7 @@ class _Builder:
         self.where: dict[str, tuple[int, np.ndarray]] = {start: (0, np.eye(4)) for start in self.starts}  # link: body, pose there
         self.joints: list[JointInfo] = []
         self.data: list[tuple[Joint, JointInfo, float]] = []  # with the ratio to its leader
+        self.owners: dict[str, tuple[int, int]] = {}  # first coordinates in q and v of the joints that mimic none
         self.nq = self.nv = 0
         self.neutral: list[float] = []
         self._place_links()
@@ -58,46 +59,41 @@ class _Builder:
     def _place_links(self) -> None:
         """Depth-first in file order, without recursion; followers wait until the joint they mimic has coordinates."""
         order = list(self.description.below(self.starts))
-        owners: dict[str, tuple[int, int]] = {}
         for joint in order:
             if joint.kind != "fixed" and joint.mimic is None:
-                sizes = joint_sizes(joint.kind)
-                owners[joint.name] = (self.nq, self.nv)
+                sizes = JOINT_SIZES[joint.kind]
+                self.owners[joint.name] = (self.nq, self.nv)
                 self.nq, self.nv = self.nq + sizes[0], self.nv + sizes[1]
                 self.neutral += NEUTRAL.get(joint.kind, (0.0,) * sizes[0])
         for joint in order:
-            self._attach(joint, owners)
+            self._attach(joint)
 
-    def _attach(self, joint: Joint, owners: dict[str, tuple[int, int]]) -> None:
+    def _attach(self, joint: Joint) -> None:
         body, X = self.where[joint.parent]
         X = X @ joint.placement
         if joint.kind == "fixed":
             self.where[joint.child] = (body, X)
         else:
-            head, ratio, offset = leader(self.description, joint.name)
-            iq, iv = owners[head.name]
+            iq, iv, ratio, offset = self._coordinate(joint.name)
             body, X = self._append(joint, body, X, iq, iv, ratio, offset)
             self.where[joint.child] = (body, X)
-            sizes = joint_sizes(joint.kind) if joint.mimic is None else (0, 0)
+            sizes = JOINT_SIZES[joint.kind] if joint.mimic is None else (0, 0)
             info = JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic)
             self.joints.append(info)
             self.data.append((joint, info, ratio))
         if body > 0 and joint.child in self.description.link_by_name:
             self.bodies[body].carry(self.description.link(joint.child).inertia, X)
 
-    def _coupling(self, name: str) -> Coupled:
-        """Where a coupling finds the position and rate of a joint; a joint without name is none."""
-        if not name:
-            return Coupled()
+    def _coordinate(self, name: str) -> Coordinate:
+        """The first coordinate of a joint, or of its leader."""
         head, ratio, offset = leader(self.description, name)
-        iq, iv = next((j.iq, j.iv) for j in self.joints if j.name == head.name)
-        return Coupled(iq, iv, ratio, offset)
+        return (*self.owners[head.name], ratio, offset)
 
     def _append(self, joint: Joint, body: int, X: np.ndarray, iq: int, iv: int, ratio: float,
                 offset: float) -> tuple[int, np.ndarray]:
         """Adds the bodies of a joint; the last one's number, and the pose of the child link in it."""
         if joint.kind in KINDS:
-            coordinates = tuple(range(iv, iv + joint_sizes(joint.kind)[1]))
+            coordinates = tuple(range(iv, iv + JOINT_SIZES[joint.kind][1]))
             self.bodies.append(Body(body, KINDS[joint.kind], iq, coordinates, X))
             return len(self.bodies) - 1, np.eye(4)
         turned = np.eye(4)  # the child link's axes in the body's, whose z is the joint axis
@@ -118,7 +114,8 @@ class _Builder:
         bodies, frames = align(self.bodies, frames)
         topology, parameters = flatten(
             bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity, description.loops,
-            [(self._coupling(c.joint1), self._coupling(c.joint2), c.coefficients) for c in description.couplings])
+            [(self._coordinate(c.joint1), self._coordinate(c.joint2) if c.joint2 else NO_COORDINATE, c.coefficients)
+             for c in description.couplings])
         own = tuple(j.name for j in self.joints if j.mimic is None)
         bases = {j.name for j in self.joints if j.kind in ("free", "planar") and j.parent == WORLD}
         motors = set(description.actuated) or set(own) - bases

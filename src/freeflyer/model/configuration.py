@@ -38,7 +38,10 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
     Args:
         size: Number of configurations; one without batch axes by default."""
     generator(rng)
-    lead = _lead(size)
+    lead = leading_shape("size", size)
+    if len(lead) >= MOST_AXES or prod(lead) > MOST_ENTRIES or max(lead, default=0) > MOST_ENTRIES:
+        raise InputError(f"size must be a count or a tuple of up to {MOST_AXES - 1} counts, of at most {MOST_ENTRIES} states in "
+            f"all; got {format_value(size)}", size=size)
     if model.reduction:
         return model.reduction.random_configuration(model, rng, lead)
     q = np.empty((*lead, model.nq))
@@ -78,14 +81,6 @@ def _range(low: float, high: float, span: float) -> tuple[float, float]:
     if below:
         return min(-span, high - span), high
     return -span, span
-
-
-def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
-    counts = leading_shape("size", size)
-    if len(counts) >= MOST_AXES or prod(counts) > MOST_ENTRIES or max(counts, default=0) > MOST_ENTRIES:
-        raise InputError(f"size must be a count or a tuple of up to {MOST_AXES - 1} counts, of at most {MOST_ENTRIES} states in "
-            f"all; got {format_value(size)}", size=size)
-    return counts
 
 
 @public

@@ -16,8 +16,10 @@ import numpy as np
 from freeflyer.errors import DescriptionError
 from freeflyer.model.frozen import NUMBERS, Record, frozen_array
 
-JOINT_KINDS = (
-    "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free")
+JOINT_SIZES = {  # (nq, nv) of the kinds of joints
+    "fixed": (0, 0), "revolute": (1, 1), "continuous": (1, 1), "prismatic": (1, 1), "helical": (1, 1), "spherical": (4, 3),
+    "cylindrical": (2, 2), "planar": (3, 3), "universal": (2, 2), "free": (7, 6)}
+JOINT_KINDS = tuple(JOINT_SIZES)
 PER_COORDINATE = ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness")  # fields of a joint
 UNLIMITED = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf}  # of a coordinate; the others are zero
 POSITIONS = ("initial", "spring_reference")
@@ -61,10 +63,6 @@ class MujocoJoint(Record):
 
 def without_joints(keyframes: tuple[Keyframe, ...], names: Collection[str]) -> tuple[Keyframe, ...]:
     return tuple(replace(k, positions=tuple(p for p in k.positions if p[0] not in names)) for k in keyframes)
-
-
-def place_joints(joints: tuple[MujocoJoint, ...], positions: Mapping[str, tuple[float, ...]]) -> tuple[MujocoJoint, ...]:
-    return tuple(replace(j, position=positions[j.name]) if j.name in positions else j for j in joints)
 
 
 @dataclass(frozen=True)
@@ -306,16 +304,6 @@ def _check_type(x: object, kind: type, what: str) -> None:
     if not isinstance(x, kind):
         expected = "a tuple or a list" if kind is tuple else f"a freeflyer.{kind.__name__}"
         raise DescriptionError(f"{what} must be {expected}, got {type(x).__name__}", got=type(x).__name__)
-
-
-def joint_sizes(kind: str) -> tuple[int, int]:
-    """(nq, nv) of a joint kind."""
-    sizes = {
-        "fixed": (0, 0), "spherical": (4, 3), "free": (7, 6), "cylindrical": (2, 2), "universal": (2, 2),
-        "planar": (3, 3)}
-    if kind not in JOINT_KINDS:
-        raise DescriptionError(f"joint kind {kind!r} is not known; known kinds: {', '.join(JOINT_KINDS)}", kind=kind)
-    return sizes.get(kind, (1, 1))
 
 
 def base_kind(description: Description) -> str:

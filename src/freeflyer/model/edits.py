@@ -15,7 +15,7 @@ from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
 from freeflyer.model.inputs import gravity_vector, real_array, shaped
 from freeflyer.model.locking import leader, lock, open_loops
 from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.placements import join, rigid_groups, transform
+from freeflyer.model.placements import group_inertias, join, rigid_groups, transform
 from freeflyer.model.public import public
 from freeflyer.model.validate import validate
 from freeflyer.spatial import consistency
@@ -45,12 +45,8 @@ def merge_fixed(model: Model) -> Model:
     frames of one rigid body is refused, a closed one is dropped."""
     description = model.description
     where = rigid_groups(description, with_world=False)
-    parts: dict[str, list[Inertia]] = {}
-    for link in description.links:
-        top, X = where[link.name]
-        parts.setdefault(top, []).append(transform(link.inertia, X) if top != link.name else link.inertia)
-    links = tuple(Link(x.name, join(*parts[x.name]) if len(parts[x.name]) > 1 else x.inertia) for x in description.links
-        if where[x.name][0] == x.name)
+    inertias = group_inertias(description, where)
+    links = tuple(Link(x.name, inertias[x.name]) for x in description.links if where[x.name][0] == x.name)
     kept = [j for j in description.joints if where[j.child][0] == j.child]
     joints = tuple(replace(j, parent=where[j.parent][0], placement=where[j.parent][1] @ j.placement) for j in kept)
     sites = [Site(s.name, where[s.link][0], where[s.link][1] @ s.placement) for s in description.sites]

@@ -21,14 +21,8 @@ from freeflyer.model.description import Inertia, Loop
 from freeflyer.tolerances import AXIS_ROUNDING
 
 
-@dataclass(frozen=True)
-class Coupled:
-    """A joint of a coupling: its position is ratio q[position] + offset, its rate ratio v[velocity]."""
-
-    position: int = -1
-    velocity: int = -1
-    ratio: float = 0.0
-    offset: float = 0.0
+Coordinate = tuple[int, int, float, float]  # (i, j, ratio, offset): a joint's position is ratio q[i] + offset, its rate ratio v[j]
+NO_COORDINATE = (-1, -1, 0.0, 0.0)
 
 
 @dataclass
@@ -55,8 +49,10 @@ class Body:
 
 
 def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], nq: int, nv: int, shared: bool,
-             armature: np.ndarray, gravity: tuple[float, float, float], loops: Sequence[Loop] = (),
-             couplings: Sequence[tuple[Coupled, Coupled, tuple[float, ...]]] = ()) -> tuple[np.ndarray, np.ndarray]:
+            armature: np.ndarray, gravity: tuple[float, float, float], loops: Sequence[Loop],
+            couplings: Sequence[tuple[Coordinate, Coordinate, tuple[float, ...]]]) -> tuple[np.ndarray, np.ndarray]:
+    """(topology, parameters) of a tree whose frames are (name, body, pose there); couplings: both joints' coordinates, and the
+    coefficients."""
     n, references = len(bodies) - 1, reference_bodies(bodies)
     columns = [(i, j) for i, b in enumerate(bodies) for j in b.coordinates]
     first_column = np.cumsum([0] + [len(b.coordinates) for b in bodies]).tolist()
@@ -80,7 +76,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
         for loop, row in zip(loops, first_rows)]
     moving = [(i, list(b.coordinates)) for i, b in enumerate(bodies) if i and b.kind != L.SCREW]
     armed = [i for i, coordinates in moving if np.any(armature[coordinates])]
-    numbers = [(one.ratio, one.offset, two.ratio, two.offset, *coefficients) for one, two, coefficients in couplings]
+    numbers = [(*one[2:], *two[2:], *coefficients) for one, two, coefficients in couplings]
     padded = -(-max(n, 1) // LANES) * LANES
     records = body_records(bodies)
     tiles = np.zeros((padded + LANES, L.TILE))
@@ -90,7 +86,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
         (*gravity, 0.0), records, armature, placements, [x for row in numbers for x in row],
         tiles.reshape(-1, LANES, L.TILE).transpose(0, 2, 1)])
     coupling_rows = [
-        (one.position, one.velocity, two.position, two.velocity, at, len(coefficients))
+        (*one[:2], *two[:2], at, len(coefficients))
         for (one, two, coefficients), at in zip(couplings, accumulate(map(len, numbers), initial=numbers_at))]
     coordinates = coordinate_tree([row[L.PARENT_COLUMN] for row in column_rows], nv, shared)
     topology, starts = joined(np.int64, [

@@ -1,11 +1,9 @@
 """Checks of arguments, one sentence for each mistake; of q, v, a and tau the values after a kernel has refused."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,9 +11,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.frozen import is_masked
-
-if TYPE_CHECKING:
-    from freeflyer.model.model import Model
+from freeflyer.model.model import Model
 
 MOST_AXES = 28  # of an argument: NumPy broadcasts up to 32 and results have up to 3 more than a state
 FEW_ENTRIES = 256
@@ -316,8 +312,7 @@ def quaternion_starts(model: Model) -> list[int]:
 
 def unit_quaternions(model: Model, q: np.ndarray) -> bool:
     """Whether the quaternions of one configuration q (nq,) have unit length."""
-    t = model.topology
-    for i in t[t[QUATERNIONS_AT] : t[QUATERNIONS_AT] + t[N_QUATERNIONS]].tolist():
+    for i in quaternion_starts(model):
         x, y, z, w = q[i : i + 4].tolist()
         if not abs(x * x + y * y + z * z + w * w - 1.0) < UNIT_TOLERANCE:
             return False
@@ -331,9 +326,6 @@ def coordinate_owner(model: Model, k: int, letter: str) -> str:
         if first <= k < first + n:
             return joint.name
     return "?"
-
-
-GRAVITY_EXAMPLE = "such as (0.0, 0.0, -9.81)"
 
 
 def gravity_vector(gravity: Any) -> tuple[float, float, float]:
@@ -356,6 +348,6 @@ def gravity_rows(gravity: Any) -> np.ndarray:
 def explain_gravity(g: np.ndarray) -> str:
     """Sentence about numbers of another shape than (3,), with the right one."""
     if g.size != 1:
-        return f"must be three numbers in m/s^2 along the world's axes, {GRAVITY_EXAMPLE}; got shape {g.shape}"
+        return f"must be three numbers in m/s^2 along the world's axes, such as (0.0, 0.0, -9.81); got shape {g.shape}"
     down = -abs(float(g.item())) + 0.0  # not -0.0
     return f"is the lone number {g.item()!r}: write the vector in world axes (m/s^2), (0.0, 0.0, {down!r}) for downwards"

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.errors import DescriptionError, FileError, InputError
+from freeflyer.model.build import compile_description
 from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Joint, without_joints
 from freeflyer.model.inputs import gravity_vector
+from freeflyer.model.model import Model
 from freeflyer.model.placements import joint_transform, quaternion
-from freeflyer.model.readers.safe_file import read_xml
+from freeflyer.model.readers.safe_file import is_xml_text, read_xml
+from freeflyer.model.readers.urdf import read_urdf
 from freeflyer.model.validate import validate
 from freeflyer.text import listed
 
 if TYPE_CHECKING:
     from mujoco import MjSpec
-
-    from freeflyer.model.model import Model
 
 BASES = ("free", "fixed", "planar")
 AUTO = "auto"
@@ -47,8 +48,6 @@ def load(source: str | os.PathLike[str] | Description | MjSpec, base: str | None
         gravity: (3,) sequence, m/s^2, in place of the file's.
     Raises: FileError for files that are missing, broken or in another format. DescriptionError for robots that are not physical
     or not connected, and for bases that the robot cannot have."""
-    from freeflyer.model.build import compile_description
-
     return compile_description(describe(source, base, loops, inertias, gravity))
 
 
@@ -74,13 +73,11 @@ def describe(source: str | os.PathLike[str] | Description | MjSpec, base: str | 
 
 def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     """The Description of a URDF or MJCF file or text (by its root element), or of a mujoco.MjSpec; not yet checked."""
-    from freeflyer.model.readers.mjcf.reading import read_mjcf, read_spec
-    from freeflyer.model.readers.safe_file import is_xml_text, read_xml
-    from freeflyer.model.readers.urdf import read_urdf
-
     if isinstance(source, (str, os.PathLike)) and Path(str(source)[:4096]).suffix.lower() in (".yaml", ".yml"):
         raise FileError(f"{str(source)!r} is YAML: give the robot's URDF or MJCF file, and this one as loops=...")
     if type(source).__name__ == "MjSpec":
+        from freeflyer.model.readers.mjcf.reading import read_spec
+
         return read_spec(source)
     if type(source).__name__ in ("MjModel", "MjData"):
         raise InputError(f"a mujoco.{type(source).__name__} keeps no robot file: load the file that it was made from, or its "
@@ -90,6 +87,8 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     if root.tag == "robot":
         return replace(read_urdf(root, where), file=file)
     if root.tag == "mujoco":
+        from freeflyer.model.readers.mjcf.reading import read_mjcf  # imports MuJoCo
+
         return replace(read_mjcf(source), file=file)
     raise FileError(f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
         "Convert SDF and others to one of these first, and expand xacro")

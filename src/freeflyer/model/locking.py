@@ -1,15 +1,14 @@
 """Locking joints in a description: followers, couplings, motors and loops that it touches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model.description import WORLD, Coupling, Description, Joint, Loop, place_joints, without_joints
+from freeflyer.model.description import WORLD, Coupling, Description, Joint, Loop, MujocoJoint, without_joints
 from freeflyer.model.placements import joint_transform, rigid_groups
+from freeflyer.model.readers.mjcf.names import CHAINS, group_name
 from freeflyer.spatial import se3
 from freeflyer.tolerances import RIGID_LOOP_GAP, SAME_POSITION
 
@@ -23,7 +22,7 @@ def lock(description: Description, positions: dict[str, np.ndarray]) -> Descript
     after = replace(description, joints=tuple(joints), keyframes=without_joints(description.keyframes, positions),
         couplings=tuple(c for c in description.couplings if not _is_settled(c, positions)),
         actuated=tuple(name for name in description.actuated if name not in positions),
-        mujoco=place_joints(description.mujoco, _parts(description, positions)))
+        mujoco=_place_mujoco_joints(description, positions))
     _check_motors(description, after)
     return replace(after, loops=open_loops(after))
 
@@ -68,17 +67,15 @@ def _with_followers(description: Description, positions: dict[str, np.ndarray]) 
     return out
 
 
-def _parts(description: Description, positions: dict[str, np.ndarray]) -> dict[str, tuple[float, ...]]:
-    """The positions by MuJoCo's names of joints, which split kinds that it lacks into several."""
-    from freeflyer.model.readers.mjcf.names import CHAINS, group_name
-
+def _place_mujoco_joints(description: Description, positions: dict[str, np.ndarray]) -> tuple[MujocoJoint, ...]:
+    """MuJoCo's joints, which split kinds that it lacks into several, the locked ones at these positions."""
     found: dict[str, tuple[float, ...]] = {}
     for joint in description.joints:
         if joint.name in positions:
             x = tuple(float(value) for value in positions[joint.name])
             parts = len(CHAINS.get(joint.kind, ()))
             found |= {group_name(joint.name, joint.kind, k): x[k : k + 1] for k in range(parts)} or {joint.name: x}
-    return found
+    return tuple(replace(j, position=found[j.name]) if j.name in found else j for j in description.mujoco)
 
 
 def _is_settled(coupling: Coupling, positions: dict[str, np.ndarray]) -> bool:

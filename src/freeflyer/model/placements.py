@@ -3,6 +3,7 @@ the links that fixed joints make one rigid body, and their inertias, moved and j
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -145,20 +146,19 @@ def rigid_groups(description: Description, with_world: bool = True) -> dict[str,
 
     With `with_world` the links that stay still, those without a joint among them, belong to the world's group; else the world is
     a group of its own, and what is fixed to it starts another."""
-    above = {joint.child: joint for joint in description.joints}
-    groups: dict[str, tuple[str, np.ndarray]] = {WORLD: (WORLD, np.eye(4))}
-    for link in (x.name for x in description.links):
-        path = []
-        while link not in groups:
-            joint = above.get(link)
-            if joint is None and with_world:
-                groups[link] = (WORLD, np.eye(4))
-            elif joint is None or joint.kind != "fixed" or (joint.parent == WORLD and not with_world):
-                groups[link] = (link, np.eye(4))
-            else:
-                path.append(joint)
-                link = joint.parent
-        for joint in reversed(path):
-            top, X = groups[joint.parent]
-            groups[joint.child] = (top, X @ joint.placement)
+    starts = (WORLD, *description.roots)
+    groups = {link: (WORLD if with_world else link, np.eye(4)) for link in starts}
+    for joint in description.below(starts):
+        top, X = groups[joint.parent]
+        welded = joint.kind == "fixed" and (with_world or joint.parent != WORLD)
+        groups[joint.child] = (top, X @ joint.placement) if welded else (joint.child, np.eye(4))
     return groups
+
+
+def group_inertias(description: Description, groups: Mapping[str, tuple[str, np.ndarray]]) -> dict[str, Inertia]:
+    """The inertia of each of these rigid groups (see `rigid_groups`), by and in its uppermost link."""
+    parts: dict[str, list[Inertia]] = {}
+    for link in description.links:
+        top, X = groups[link.name]
+        parts.setdefault(top, []).append(transform(link.inertia, X) if top != link.name else link.inertia)
+    return {top: join(*of_group) if len(of_group) > 1 else of_group[0] for top, of_group in parts.items()}

@@ -19,9 +19,9 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial, wraps
+from functools import wraps
 from inspect import signature
-from typing import Any, Literal, ParamSpec, TypeVar, Union, overload
+from typing import Any, Literal, TypeVar, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,35 +31,21 @@ from freeflyer.model.description import Description
 from freeflyer.model.inputs import check_output, real_array, refuse_too_large
 from freeflyer.model.model import Model
 
-P = ParamSpec("P")
-R = TypeVar("R")
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 NOT_GIVEN, MANY = object(), 2**31
-
-
-def _none_or(fits: Callable[[object], bool], x: object) -> bool:
-    return x is None or fits(x)
 
 
 CHECKED: dict[str, Callable[[object], bool]] = {  # by the annotations of arguments that `public` looks at before the call
     "bool": lambda x: isinstance(x, bool | np.bool_), "int": lambda x: isinstance(x, int | np.integer) and not isinstance(x, bool),
     "Sequence[str]": lambda x: not isinstance(x, str), "Iterable[str]": lambda x: not isinstance(x, str)}  # read letter by letter
-CHECKED |= {f"{kind} | None": partial(_none_or, fits) for kind, fits in CHECKED.items()}
+CHECKED |= {f"{kind} | None": lambda x, fits=fits: x is None or fits(x) for kind, fits in CHECKED.items()}  # type: ignore[misc]
 
 
-@overload
-def public(function: type[T]) -> type[T]: ...
-
-
-@overload
-def public(function: Callable[P, R]) -> Callable[P, R]: ...
-
-
-def public(function: Any) -> Any:
+def public(function: F) -> F:
     """The same function, or class, errors explained."""
     if isinstance(function, type):
         function.__init__ = public(function.__init__)  # type: ignore[misc]
-        return function
+        return cast(F, function)
     code, kinds = function.__code__, function.__annotations__
     places = {name: k for k, name in enumerate(code.co_varnames[: code.co_argcount])}
     checked = [(places.get(name, MANY), name, kinds[name]) for name in kinds if name != "return" and kinds[name] in CHECKED]
@@ -76,7 +62,7 @@ def public(function: Any) -> Any:
             explain(error, function, _named(function, args, kwargs))
             raise
 
-    return explained
+    return cast(F, explained)
 
 
 def _named(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Mapping[str, Any]:
@@ -111,9 +97,9 @@ def explain(error: Exception, function: Callable[..., Any], arguments: Mapping[s
     for name in names:
         if name not in hints or name not in arguments or name == "out":
             continue
-        if not _is(arguments[name], hints[name]) and not (name in LIMITS and _is_array(hints[name]) and _real(arguments[name])):
-            got = _format(arguments[name])
-            raise InputError(f"{name} must be {_words(hints[name])}, got {got}: see help({called})", name=name) from None
+        x, kind = arguments[name], hints[name]
+        if not (_is(x, kind) or (name in LIMITS and _is_array(kind) and _real(x, infinite=True))):
+            raise InputError(f"{name} must be {_words(kind)}, got {_format(x)}: see help({called})", name=name) from None
     if "broadcast" in str(error):
         shapes = {name: np.shape(x) for name, x in arguments.items() if hints.get(name) is not None and _is_array(hints[name])}
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
@@ -168,12 +154,13 @@ def _parts(kind: Any) -> list[Any]:
     return inner
 
 
-def _real(x: Any) -> bool:
-    """Whether x is an array of numbers, infinite ones allowed."""
+def _real(x: Any, infinite: bool) -> bool:
+    """Whether x is an array of numbers, infinite ones among them if these are allowed."""
     try:
-        return not bool(np.isnan(real_array("it", x)).any())
+        numbers = real_array("it", x)
     except InputError:
         return False
+    return not np.isnan(numbers).any() if infinite else bool(np.isfinite(numbers).all())
 
 
 def _is_array(kind: Any) -> bool:
@@ -188,10 +175,7 @@ def _is(x: Any, kind: Any) -> bool:
 def _is_one(x: Any, kind: Any) -> bool:
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind == ArrayLike or kind is np.ndarray:
-        try:
-            return bool(np.isfinite(real_array("it", x)).all())
-        except InputError:
-            return False
+        return _real(x, infinite=False)
     if kind is float:
         return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool) and bool(-LARGEST <= x <= LARGEST)
     if kind is int:

@@ -1,18 +1,17 @@
 """Validation of descriptions: names, tree, joints, loops, numbers and inertias; each error contains its remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from freeflyer import tolerances as T
 from freeflyer.errors import DescriptionError, InputError, unknown_name
-from freeflyer.model.description import JOINT_KINDS, PER_COORDINATE, WORLD, Description, Inertia, Joint, joint_sizes
+from freeflyer.model.description import JOINT_KINDS, JOINT_SIZES, PER_COORDINATE, WORLD, Description, Inertia, Joint
 from freeflyer.model.inputs import check_shape, choice, explain_gravity, finite_array
-from freeflyer.model.placements import join, rigid_groups, transform
+from freeflyer.model.placements import group_inertias, rigid_groups
 from freeflyer.text import listed
 
 
@@ -59,16 +58,14 @@ def _about(**part: str) -> Iterator[None]:
 
 
 def _check_names(description: Description) -> None:
-    links = [x.name for x in description.links]
-    for kind, names in (
-        ("link", links), ("joint", [x.name for x in description.joints]),
-        ("frame (link or site)", links + [x.name for x in description.sites]),
-        ("loop", [x.name for x in description.loops]), ("coupling", [x.name for x in description.couplings]),
-        ("keyframe", [x.name for x in description.keyframes])
-    ):
+    d = description
+    parts: dict[str, tuple[Any, ...]] = {
+        "link": d.links, "joint": d.joints, "frame (link or site)": (*d.links, *d.sites), "loop": d.loops, "coupling": d.couplings,
+        "keyframe": d.keyframes}
+    for kind, named in parts.items():
         seen: set[str] = set()
         part = kind if kind != "frame (link or site)" else "site"
-        for name in names:
+        for name in (x.name for x in named):
             if not isinstance(name, str) or not name.strip() or not name.isprintable():
                 raise DescriptionError(f"a {kind} has the name {name!r}: expected printable, non-empty text", name=name)
             if name in seen:
@@ -202,12 +199,11 @@ def _check_keyframes(description: Description) -> None:
             kind = joints[name].kind
             with _about(keyframe=key.name):
                 what = f"keyframe {key.name!r}: the position of {kind} joint {name!r}"
-                check_position(position, kind, joint_sizes(kind)[0], what)
+                check_position(position, kind, what)
 
 
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
 WITH_AXIS = (*ONE_DOF, "cylindrical", "planar", "universal")
-QUATERNION_AT = {"spherical": 0, "free": 3}
 
 
 def check_vector(value: object, shape: tuple[int, ...], what: str) -> np.ndarray:
@@ -241,9 +237,8 @@ def check_joint(j: Joint) -> None:
     check_vector(j.pitch, (), f"pitch of joint {j.name!r} (m/rad)")
     if j.kind == "helical" and j.pitch == 0.0:
         raise DescriptionError(f"{who} has pitch 0 m/rad: make it revolute, or give its advance per radian")
-    nq, nv = joint_sizes(j.kind)
     for name in PER_COORDINATE:
-        _check_per_coordinate(j, name, nv)
+        _check_per_coordinate(j, name, JOINT_SIZES[j.kind][1])
     if bool(j.lower) != bool(j.upper):
         raise DescriptionError(f"{who} has only one of lower and upper: give both, infinite where there is none")
     for low, high in zip(j.lower, j.upper):
@@ -251,14 +246,13 @@ def check_joint(j: Joint) -> None:
             raise DescriptionError(f"{who} has lower {low:g} above upper {high:g}: correct them")
     for what, position in (("initial position", j.initial), ("spring reference", j.spring_reference)):
         if position:
-            check_position(position, j.kind, nq, f"{what} of {who}")
+            check_position(position, j.kind, f"{what} of {who}")
 
 
-def check_position(position: object, kind: str, nq: int, what: str) -> None:
-    q = check_vector(position, (nq,), what)
-    at = QUATERNION_AT.get(kind)
-    norm = 1.0 if at is None else float(np.linalg.norm(q[at : at + 4]))
-    if abs(norm - 1.0) > T.GIVEN_UNIT_ERROR:
+def check_position(position: object, kind: str, what: str) -> None:
+    q = check_vector(position, JOINT_SIZES[kind][:1], what)
+    norm = float(np.linalg.norm(q[-4:]))
+    if kind in ("spherical", "free") and abs(norm - 1.0) > T.GIVEN_UNIT_ERROR:
         raise DescriptionError(f"{what} has a quaternion of length {norm:.3g}: expected 1")
 
 
@@ -307,11 +301,8 @@ def check_eigenvalues(description: Description) -> tuple[str, ...]:
     if not bad:
         return ()
     places = rigid_groups(description)
-    groups: dict[str, list[Inertia]] = {}
-    for link in description.links:
-        first, X = places[link.name]
-        groups.setdefault(first, []).append(transform(link.inertia, X))
-    names = tuple([name for name in bad if _below_zero(join(*groups[places[name][0]]).rotational[None])[0]])
+    welded = group_inertias(description, places)
+    names = tuple([name for name in bad if _below_zero(welded[places[name][0]].rotational[None])[0]])
     if not names:
         return tuple(bad)
     values = np.linalg.eigvalsh(description.link(names[0]).inertia.rotational)

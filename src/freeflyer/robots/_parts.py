@@ -79,44 +79,13 @@ class Motor:
         return Motor(-self.upper, -self.lower, self.velocity, self.effort, self.armature)
 
 
-def hinge(name: str, parent: str, child: str, placement: np.ndarray, axis: Sequence[float] | np.ndarray,
-          motor: Motor | None) -> Joint:
-    """A revolute joint driven by `motor`, or a fixed joint where there is none."""
-    if motor is None:
-        return Joint(name, "fixed", parent, child, placement)
+def hinge(name: str, parent: str, child: str, placement: np.ndarray, axis: Sequence[float] | np.ndarray, motor: Motor) -> Joint:
+    """A revolute joint driven by `motor`."""
     return Joint(name, "revolute", parent, child, placement, np.array(axis, float), lower=(motor.lower,), upper=(motor.upper,),
         velocity=(motor.velocity,), effort=(motor.effort,), armature=(motor.armature,))
 
 
-@dataclass(frozen=True)
-class Segment:
-    """One joint of an arm and the tube it carries: `length` along the arm's z axis, then the next joint."""
-
-    turn: str  # roll, pitch or yaw, in the arm's axes
-    length: float
-    mass: float
-    motor: Motor
-    radius: float = 0.05
-
-    @property
-    def inertia(self) -> Inertia:
-        return capsule(self.mass, self.radius, (0.0, 0.0, 0.0), (0.0, 0.0, self.length))
-
-
-def serial_arm(parent: str, placement: np.ndarray,
-               segments: Sequence[Segment]) -> tuple[tuple[Link, ...], tuple[Joint, ...], tuple[Site, ...]]:
-    """Links, joints and sites of an arm on `parent`: `arm_joint_1`, `arm_link_1`, ... and the site `end_effector`."""
-    links, joints = [], []
-    for i, segment in enumerate(segments, start=1):
-        link = Link(f"arm_link_{i}", segment.inertia)
-        joints.append(hinge(f"arm_joint_{i}", parent, link.name, placement, AXES[segment.turn], segment.motor))
-        links.append(link)
-        parent, placement = link.name, translation(z=segment.length)
-    return tuple(links), tuple(joints), (Site("end_effector", parent, placement),)
-
-
-# how the joints turn, from the mount to the tool
-TURNS = {
+TURNS = {  # how the joints of an arm turn, from the mount to the tool
     3: ("yaw", "pitch", "pitch"),
     4: ("yaw", "pitch", "pitch", "pitch"),
     6: ("yaw", "pitch", "pitch", "yaw", "pitch", "yaw"),
@@ -128,13 +97,19 @@ LENGTHS = {  # of each segment, as parts of the arm's length
     7: (0.14, 0.18, 0.18, 0.16, 0.16, 0.08, 0.10)}
 
 
-def arm_segments(dof: int, length: float, mass: float, effort: float) -> tuple[Segment, ...]:
-    """An arm of 3, 4, 6 or 7 joints: `length` (m) when straight, `mass` (kg), `effort` (Nm) of the first motor.
+def serial_arm(parent: str, placement: np.ndarray, dof: int, length: float, mass: float,
+               effort: float) -> tuple[tuple[Link, ...], tuple[Joint, ...], tuple[Site, ...]]:
+    """Links, joints and sites of an arm on `parent`: `arm_joint_1`, `arm_link_1`, ... and the site `end_effector`.
 
-    Segments get thinner, lighter per metre and weaker towards the tool."""
-    lengths = LENGTHS[dof]
+    It has 3, 4, 6 or 7 joints, is `length` (m) long when straight, along z, and weighs `mass` (kg); `effort` (Nm): of its first
+    motor. Tubes between the joints get thinner, lighter per metre and weaker towards the tool."""
     taper = [1.0 - 0.7 * i / (dof - 1) for i in range(dof)]  # 1 at the mount, 0.3 at the tool
-    total = sum(part * t for part, t in zip(lengths, taper))
-    return tuple(Segment(turn, length * part, mass * part * t / total,
-        Motor(-2.9, 2.9, 2.5 / t, effort * t**2, 0.004 * effort * t**2), 0.06 * length * t)
-        for turn, part, t in zip(TURNS[dof], lengths, taper))
+    total = sum(part * t for part, t in zip(LENGTHS[dof], taper))
+    links, joints = [], []
+    for i, (turn, part, t) in enumerate(zip(TURNS[dof], LENGTHS[dof], taper), start=1):
+        motor = Motor(-2.9, 2.9, 2.5 / t, effort * t**2, 0.004 * effort * t**2)
+        tube = capsule(mass * part * t / total, 0.06 * length * t, (0.0, 0.0, 0.0), (0.0, 0.0, length * part))
+        links.append(Link(f"arm_link_{i}", tube))
+        joints.append(hinge(f"arm_joint_{i}", parent, links[-1].name, placement, AXES[turn], motor))
+        parent, placement = links[-1].name, translation(z=length * part)
+    return tuple(links), tuple(joints), (Site("end_effector", parent, placement),)

@@ -8,7 +8,7 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model import (
-    JOINT_KINDS, Description, Joint, Link, Model, Site, build, choice, instances, joint_sizes, positive, whole_number,
+    JOINT_KINDS, JOINT_SIZES, Description, Joint, Link, Model, Site, build, choice, instances, positive, whole_number,
 )
 from freeflyer.robots._parts import capsule, floating_joint, translation
 
@@ -48,7 +48,7 @@ def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fix
 
 
 def _joint(i: int, kind: str, length: float) -> Joint:
-    nv = joint_sizes(kind)[1]
+    nv = JOINT_SIZES[kind][1]
     reach = {"revolute": np.pi, "helical": np.pi, "prismatic": 0.5 * length}.get(kind)
     return Joint(f"joint_{i}", kind, f"link_{i - 1}", f"link_{i}", translation(z=-length), AXES[(i - 1) % 3], AXES[i % 3],
         pitch=PITCH if kind == "helical" else 0.0, lower=() if reach is None else (-reach,),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from freeflyer.model import Description, Inertia, Link, Model, Site, build, join, whole_number
+from freeflyer.model import Description, Inertia, Joint, Link, Model, Site, build, join, whole_number
 from freeflyer.robots._parts import AXES, Motor, box, capsule, cylinder, ellipsoid, floating_joint, hinge, sole_sites, translation
 
 HIP_Y, THIGH, SHANK, ANKLE = 0.10, 0.42, 0.42, 0.09  # hip offset; lengths down to the ankle, ankle to ground (m)
@@ -33,18 +31,12 @@ MOTORS = {
     "finger": Motor(-0.2, 1.6, 10.0, 3.0, 0.0005)}
 
 
-@dataclass(frozen=True)
-class Part:
-    """A joint, which `turn`s (roll, pitch or yaw) where its motor is used, and the link that it carries."""
+Part = tuple[Joint, Link, tuple[Site, ...]]  # a joint, the link that it carries, and sites of this link
 
-    joint: str
-    parent: str
-    link: str
-    placement: np.ndarray
-    turn: str
-    motor: Motor
-    inertia: Inertia
-    sites: tuple[Site, ...] = ()
+
+def part(joint: str, parent: str, link: str, placement: np.ndarray, turn: str, motor: Motor, inertia: Inertia,
+         sites: tuple[Site, ...] = ()) -> Part:
+    return hinge(joint, parent, link, placement, AXES[turn], motor), Link(link, inertia), sites
 
 
 def leg(side: str) -> list[Part]:
@@ -100,13 +92,13 @@ def _finger(side: str, name: str, x: float) -> Part:
     length, z = (0.05, -0.03) if name == "thumb" else (0.07, -0.09)
     solid = capsule(0.06, 0.008, (0.0, 0.0, 0.0), (0.0, 0.0, -length))
     motor = MOTORS["finger"] if side == "right" else MOTORS["finger"].mirrored()
-    return Part(f"{side}_{name}", f"{side}_hand", f"{side}_{name}_link", translation(x, 0.0, z), "roll", motor, solid)
+    return part(f"{side}_{name}", f"{side}_hand", f"{side}_{name}_link", translation(x, 0.0, z), "roll", motor, solid)
 
 
 def _part(side: str, name: str, parent: str, link: str, placement: np.ndarray, turn: str, inertia: Inertia,
           sites: tuple[Site, ...] = ()) -> Part:
     motor = MOTORS[name] if side == "left" or turn == "pitch" else MOTORS[name].mirrored()
-    return Part(f"{side}_{name}", parent, link, placement, turn, motor, inertia, sites)
+    return part(f"{side}_{name}", parent, link, placement, turn, motor, inertia, sites)
 
 
 def _sign(side: str) -> float:
@@ -161,13 +153,12 @@ def humanoid(dof: int = 33) -> Model:
     Args:
         dof: Number of actuated joints, 20 to 45; the others of the body are fixed at zero: freeflyer.robots.humanoid."""
     moving = moving_joints(dof)
-    parts = [part for side in SIDES for part in leg(side)] + _trunk() + [part for side in SIDES for part in arm(side)]
+    parts = [*leg("left"), *leg("right"), *_trunk(), *arm("left"), *arm("right")]
     pelvis = join(box(8.0, (0.16, 0.24, 0.14), (0.0, 0.0, 0.05)), capsule(3.0, 0.06, (0, -0.10, 0), (0, 0.10, 0)))
-    links = (Link("pelvis", pelvis), *(Link(part.link, part.inertia) for part in parts))
-    joints = tuple(hinge(p.joint, p.parent, p.link, p.placement, AXES[p.turn], p.motor if p.joint in moving else None)
-        for p in parts)
+    links = (Link("pelvis", pelvis), *(link for _, link, _ in parts))
+    joints = tuple(j if j.name in moving else Joint(j.name, "fixed", j.parent, j.child, j.placement) for j, _, _ in parts)
     sites: tuple[Site, ...] = (Site("imu", "pelvis", translation(z=0.05)), Site("camera", "head", translation(x=0.10, z=0.12)))
-    sites += tuple(site for part in parts for site in part.sites)
+    sites += tuple(site for *_, own in parts for site in own)
     actuated = tuple(j.name for j in joints if j.kind != "fixed")
     return build(Description(f"humanoid_{dof}", links, (floating_joint("pelvis"), *joints), sites, actuated=actuated))
 
@@ -181,10 +172,10 @@ def _trunk() -> list[Part]:
     neck = capsule(0.6, 0.04, (0.0, 0.0, 0.0), (0.0, 0.0, 0.06))
     head = ellipsoid(3.6, (0.10, 0.08, 0.11), (0.0, 0.0, 0.10))
     return [
-        Part("waist_yaw", "pelvis", "waist_yaw_link", translation(z=0.12), "yaw", WAIST_YAW, motor),
-        Part("waist_pitch", "waist_yaw_link", "waist_pitch_link", translation(), "pitch", WAIST_PITCH, motor),
-        Part("waist_roll", "waist_pitch_link", "abdomen", translation(), "roll", WAIST_ROLL, abdomen),
-        Part("chest_pitch", "abdomen", "chest", translation(z=0.18), "pitch", CHEST_PITCH, chest),
-        Part("neck_yaw", "chest", "neck", translation(z=0.28), "yaw", NECK_YAW, neck),
-        Part("neck_roll", "neck", "neck_roll_link", translation(z=0.08), "roll", NECK_ROLL, ellipsoid(0.4, (0.04, 0.04, 0.04))),
-        Part("neck_pitch", "neck_roll_link", "head", translation(), "pitch", NECK_PITCH, head)]
+        part("waist_yaw", "pelvis", "waist_yaw_link", translation(z=0.12), "yaw", WAIST_YAW, motor),
+        part("waist_pitch", "waist_yaw_link", "waist_pitch_link", translation(), "pitch", WAIST_PITCH, motor),
+        part("waist_roll", "waist_pitch_link", "abdomen", translation(), "roll", WAIST_ROLL, abdomen),
+        part("chest_pitch", "abdomen", "chest", translation(z=0.18), "pitch", CHEST_PITCH, chest),
+        part("neck_yaw", "chest", "neck", translation(z=0.28), "yaw", NECK_YAW, neck),
+        part("neck_roll", "neck", "neck_roll_link", translation(z=0.08), "roll", NECK_ROLL, ellipsoid(0.4, (0.04, 0.04, 0.04))),
+        part("neck_pitch", "neck_roll_link", "head", translation(), "pitch", NECK_PITCH, head)]

@@ -50,13 +50,7 @@ class Cut:
     mask: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class SubMechanism:
-    """The pieces and cuts of one closed sub-mechanism, and the name of its type in the literature's letters."""
-
-    kind: str
-    pieces: tuple[Piece, ...]
-    cuts: tuple[Cut, ...]
+SubMechanism = tuple[Sequence[Piece], Sequence[Cut]]  # of one side
 
 
 def at_width(point: np.ndarray, y: float) -> np.ndarray:
@@ -140,7 +134,7 @@ def hip_yaw(root: str) -> SubMechanism:
         Piece("yaw_housing", root, pivot, Z, 0.7, (pivot, pivot + 0.08 * along), STRUT),
         Piece("yaw_motor", "yaw_housing", pin, along, 0.12, (pin - 0.09 * along, pin), motor=YAW_STROKE),
         Piece("hip_yaw", root, AXIS, Z, 0.9, (AXIS, CENTER), 0.045, limits=(-YAW_STOP, YAW_STOP)))
-    return SubMechanism("RRPR", pieces, (Cut("yaw_pin", "hip_yaw", "yaw_motor", pin, IN_XY),))
+    return pieces, (Cut("yaw_pin", "hip_yaw", "yaw_motor", pin, IN_XY),)
 
 
 CENTER = np.array([0.0, AXIS[1], AXIS[2] - 0.09])  # where pitch and roll axes meet
@@ -171,7 +165,7 @@ def hip() -> SubMechanism:
         more, cut = _brace(f"hip_{brace}", side)
         pieces += more
         cuts.append(cut)
-    return SubMechanism("U-2RRPU", tuple(pieces), tuple(cuts))
+    return pieces, cuts
 
 
 def _brace(name: str, offset: float) -> tuple[list[Piece], Cut]:
@@ -237,7 +231,7 @@ def knee() -> SubMechanism:
         Piece("long_bar", "triangle", corner, Y, 0.17, (corner, pin)))
     cuts = (Cut("triangle_pin", "thigh", "triangle", crank, IN_XZ), Cut("push_rod_pin", "knee", "push_rod", pin, IN_XZ),
         Cut("long_bar_pin", "knee", "long_bar", pin, IN_XZ))
-    return SubMechanism("RRRR-RRRP-R", pieces, cuts)
+    return pieces, cuts
 
 
 def crank_to_knee(crank: np.ndarray) -> float:
@@ -288,7 +282,7 @@ def ankle() -> SubMechanism:
         more, cut = _transmission(f"ankle_{side}", sign)
         pieces += more
         cuts += cut
-    return SubMechanism("U-2(RRRP-RRRR-UU)", tuple(pieces), tuple(cuts))
+    return pieces, cuts
 
 
 def _transmission(name: str, sign: float) -> tuple[list[Piece], list[Cut]]:
@@ -317,7 +311,6 @@ def _transmission(name: str, sign: float) -> tuple[list[Piece], list[Cut]]:
 
 BASE = "base_link"
 GROUND = ANKLE[2] - SOLE  # height of the soles at the reference posture, in the base frame
-NAMES = ("hip_yaw", "hip", "knee", "ankle")
 
 
 def kangaroo_like() -> Model:
@@ -338,16 +331,11 @@ def kangaroo_like() -> Model:
     trunk = join(box(4.0, (0.16, 0.22, 0.08), (-0.04, 0.0, 0.0)), box(12.4, (0.20, 0.26, 0.40), (-0.06, 0.0, 0.22)))
     links, joints = [Link(BASE, trunk)], [floating_joint(BASE)]
     sites, loops, motors = [Site("imu", BASE, translation(z=0.1))], list[Loop](), list[str]()
+    mechanisms = hip_yaw(BASE), hip(), knee(), ankle()
+    pieces, cuts = [x for some, _ in mechanisms for x in some], [x for _, some in mechanisms for x in some]
     for side in ("left", "right"):
-        pieces = [piece for mechanism in sub_mechanisms().values() for piece in mechanism.pieces]
-        cuts = [cut for mechanism in sub_mechanisms().values() for cut in mechanism.cuts]
         (more_links, more_joints), (more_sites, more_loops) = tree(side, BASE, pieces), ties(side, pieces, cuts)
         links, joints, loops = links + more_links, joints + more_joints, loops + more_loops
         sites += [*more_sites, *sole_sites(f"{side}_sole", f"{side}_ankle_roll_link", SOLE, TOE, HEEL, SOLE_HALF_WIDTH)]
         motors += [joint.name for joint in more_joints if joint.kind == "prismatic"]
     return build(Description("kangaroo_like", tuple(links), tuple(joints), tuple(sites), tuple(loops), actuated=tuple(motors)))
-
-
-def sub_mechanisms() -> dict[str, SubMechanism]:
-    """The four closed sub-mechanisms of a left leg by name, from the hip down."""
-    return dict(zip(NAMES, (hip_yaw(BASE), hip(), knee(), ankle())))

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from freeflyer.model import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Model, Site, build, choice, join
-from freeflyer.robots._parts import arm_segments, box, capsule, cylinder, floating_joint, serial_arm, translation
+from freeflyer.robots._parts import box, capsule, cylinder, floating_joint, serial_arm, translation
 
 BASE_SIZE, BASE_MASS = (0.70, 0.50, 0.24), 45.0
 WHEEL_RADIUS, WHEEL_WIDTH, WHEEL_MASS = 0.10, 0.05, 1.8
 TRACK = 0.56  # between the middles of the two driven wheels (m)
 WHEEL_BASE = 0.50  # between the axles of the holonomic base (m)
 MOUNT = translation(x=0.15, z=0.34)  # of the arm, in the base
-ARM = arm_segments(6, 1.10, 18.0, 150.0)
+ARM = (6, 1.10, 18.0, 150.0)  # joints, length (m), mass (kg), effort of the first motor (Nm)
 
 
 def holonomic_manipulator() -> Model:
@@ -51,7 +51,7 @@ def _manipulator(name: str, platform: Inertia, drive: tuple[float, ...] | None, 
                  joints: tuple[Joint, ...] = (), sites: tuple[Site, ...] = ()) -> Model:
     """Base, wheels if they turn, and the arm; `drive` is the base's effort (N, N, Nm), None if wheels drive it."""
     base = Joint(ROOT_JOINT, "planar", WORLD, "platform", velocity=(1.5, 1.5, 2.0), effort=drive or ())
-    arm_links, arm_joints, arm_sites = serial_arm("platform", MOUNT, ARM)
+    arm_links, arm_joints, arm_sites = serial_arm("platform", MOUNT, *ARM)
     joints = (base, *joints, *arm_joints)
     return build(Description(name, (Link("platform", platform), *links, *arm_links), joints, (*sites, *arm_sites),
         actuated=tuple(j.name for j in joints if j is not base or drive)))
@@ -88,7 +88,7 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
     hubs = [(ROTOR_CIRCLE * math.cos(angle), ROTOR_CIRCLE * math.sin(angle), ROTOR_HEIGHT) for angle in angles]
     below = translation(z=-0.08)
     below[1, 1] = below[2, 2] = -1.0  # the arm's z points down
-    arm_links, arm_joints, arm_sites = serial_arm("body", below, arm_segments(arm, 0.60, 0.90, 4.0))
+    arm_links, arm_joints, arm_sites = serial_arm("body", below, arm, 0.60, 0.90, 4.0)
     sites = (
         *(Site(f"rotor_{i}", "body", translation(*hub)) for i, hub in enumerate(hubs, start=1)),
         Site("imu", "body"), Site("arm_mount", "body", below), *arm_sites)
@@ -107,7 +107,7 @@ def _body(hubs: list[tuple[float, float, float]]) -> Inertia:
 BODY_SIZE, BODY_MASS = (1.2, 1.0, 1.0), 400.0
 PANEL_SIZE, PANEL_MASS = (1.0, 2.4, 0.04), 18.0
 GAP = 0.2  # between body and panel (m)
-SPACE_ARM = arm_segments(7, 2.2, 45.0, 80.0)
+SPACE_ARM = (7, 2.2, 45.0, 80.0)
 
 
 def space_manipulator() -> Model:
@@ -117,7 +117,7 @@ def space_manipulator() -> Model:
     face along z of site `arm_mount`, which is x of the satellite. Only the arm is actuated."""
     front = translation(x=BODY_SIZE[0] / 2.0)
     front[:3, :3] = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]  # z turned to x
-    arm_links, arm_joints, arm_sites = serial_arm("satellite", front, SPACE_ARM)
+    arm_links, arm_joints, arm_sites = serial_arm("satellite", front, *SPACE_ARM)
     tips = {side: s * (BODY_SIZE[1] / 2.0 + GAP + PANEL_SIZE[1]) for side, s in (("left", 1.0), ("right", -1.0))}
     sites = (Site("arm_mount", "satellite", front),
         *(Site(f"{side}_panel_tip", "satellite", translation(y=y)) for side, y in tips.items()), *arm_sites)

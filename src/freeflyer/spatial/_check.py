@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError, format_value
 from freeflyer.tolerances import UNIT_TOLERANCE
 
-# Rotations and unit quaternions may be off by this much: enough for float32 and six-digit files, far below a mistake.
-
 
 class Layout(NamedTuple):
     """The last axes of an argument, and in words what they hold."""

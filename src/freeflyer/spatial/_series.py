@@ -5,8 +5,6 @@ SE(3): a function of the rotation vector w, evaluated at the dual vector w + eps
 forms cancel for small angles; below angle 2 (x = 4) power series take over. The relative error stays below 2e-15, that of the
 slopes below 2e-14, beside the effect of rounding x itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import comb, factorial

@@ -3,8 +3,6 @@
 Polygons are (m, 2) corners counter-clockwise; two corners are a segment, one is a point. Points are (..., 2). A segment and a
 point have no inside, so distances to them are 0 or negative."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from freeflyer.tolerances import COLLINEAR_RATIO

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
 from freeflyer.spatial import _check as ck, _series as series
-from freeflyer.spatial._series import cross, dot, norm
 from freeflyer.tolerances import NEAR_HALF_A_TURN
 
 __all__ = [
@@ -26,7 +25,7 @@ def normalize(q: ArrayLike) -> np.ndarray:
     if (scale == 0.0).any():
         raise InputError("q holds a zero quaternion, which has no direction; expected at least one nonzero entry.")
     scaled = q / scale
-    return scaled / np.sqrt(dot(scaled, scaled))[..., None]
+    return scaled / np.sqrt(series.dot(scaled, scaled))[..., None]
 
 
 def multiply(a: ArrayLike, b: ArrayLike) -> np.ndarray:
@@ -45,8 +44,8 @@ def rotate(q: ArrayLike, vector: ArrayLike) -> np.ndarray:
     q, v = ck.arrays(("q", q, ck.QUATERNION), ("vector", vector, ck.POINT))
     q = ck.unit_quaternion("q", q)
     u = q[..., :3]
-    t = 2.0 * cross(u, v)
-    return v + q[..., 3:] * t + cross(u, t)
+    t = 2.0 * series.cross(u, v)
+    return v + q[..., 3:] * t + series.cross(u, t)
 
 
 def to_matrix(q: ArrayLike) -> np.ndarray:
@@ -69,7 +68,7 @@ def from_matrix(R: ArrayLike) -> np.ndarray:
         K[..., k, 3] = K[..., 3, k] = R[..., j, i] - R[..., i, j]
     best = np.argmax(np.diagonal(K, axis1=-2, axis2=-1), axis=-1)
     q = np.take_along_axis(K, best[..., None, None], axis=-1)[..., 0]
-    return _upper(q / np.sqrt(dot(q, q))[..., None])
+    return _upper(q / np.sqrt(series.dot(q, q))[..., None])
 
 
 def exp(rotation_vector: ArrayLike) -> np.ndarray:
@@ -85,7 +84,7 @@ def log(q: ArrayLike) -> np.ndarray:
     atan2 of both half-angle parts keeps all digits from zero to pi. At exactly pi the axis of `q` itself is kept."""
     q = _upper(ck.unit_quaternion("q", ck.array("q", q, ck.QUATERNION)))
     u, w = q[..., :3], q[..., 3]
-    s = norm(u)
+    s = series.norm(u)
     ratio = np.divide(np.arctan2(s, w), s, out=np.ones_like(s), where=s > 0.0)
     return 2.0 * ratio[..., None] * u
 
@@ -93,7 +92,7 @@ def log(q: ArrayLike) -> np.ndarray:
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> np.ndarray:
     """Quaternion of a turn by `angle` about `axis`, (..., 4)."""
     a, t = ck.arrays(("axis", axis, ck.POINT), ("angle", angle, ck.SCALAR))
-    length = norm(a)[..., None]
+    length = series.norm(a)[..., None]
     if (length == 0.0).any():
         raise InputError("axis holds a zero vector, which has no direction; expected at least one nonzero entry.")
     half = 0.5 * t[..., None]
@@ -151,7 +150,7 @@ _CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     u, v, s, t = a[..., :3], b[..., :3], a[..., 3:], b[..., 3:]
-    return np.concatenate([s * v + t * u + cross(u, v), s * t - dot(u, v)[..., None]], axis=-1)
+    return np.concatenate([s * v + t * u + series.cross(u, v), s * t - series.dot(u, v)[..., None]], axis=-1)
 
 
 def _upper(q: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _series as series
-from freeflyer.spatial._series import multiply
 
 __all__ = [
     "ad", "adjoint", "exp", "from_position_angle", "hat", "inverse", "log", "right_jacobian", "right_jacobian_inverse"]
@@ -34,32 +33,32 @@ def inverse(X: ArrayLike) -> np.ndarray:
     """Inverse pose X_BA of X_AB, (..., 3, 3)."""
     X = _check_pose(X)
     Rt = np.swapaxes(X[..., :2, :2], -1, -2)
-    return _matrix(Rt, -multiply(Rt, X[..., :2, 2]))
+    return _matrix(Rt, -series.multiply(Rt, X[..., :2, 2]))
 
 
 def adjoint(X: ArrayLike) -> np.ndarray:
     """Adjoint (..., 3, 3), [[R, -S p], [0, 1]], of the pose X_AB: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y)."""
     X = _check_pose(X)
-    return _matrix(X[..., :2, :2], -multiply(_S, X[..., :2, 2]))
+    return _matrix(X[..., :2, :2], -series.multiply(_S, X[..., :2, 2]))
 
 
 def ad(twist: ArrayLike) -> np.ndarray:
     """Lie bracket as a matrix, [[omega S, -S v], [0, 0]]: ad(a) @ b = vee(hat(a) hat(b) - hat(b) hat(a)); (..., 3, 3)."""
     xi = ck.array("twist", twist, ck.TWIST2)
-    return _matrix(xi[..., 2, None, None] * _S, -multiply(_S, xi[..., :2]), 0.0)
+    return _matrix(xi[..., 2, None, None] * _S, -series.multiply(_S, xi[..., :2]), 0.0)
 
 
 def exp(twist: ArrayLike) -> np.ndarray:
     """Planar pose reached by a constant body twist in one second, from the identity; (..., 3, 3)."""
     xi = ck.array("twist", twist, ck.TWIST2)
-    return _matrix(_turn(xi[..., 2]), multiply(_so2_jacobian(xi[..., 2]), xi[..., :2]))
+    return _matrix(_turn(xi[..., 2]), series.multiply(_so2_jacobian(xi[..., 2]), xi[..., :2]))
 
 
 def log(X: ArrayLike) -> np.ndarray:
     """Twist with the angle in (-pi, pi] and exp(log(X)) = X; (..., 3), [vx, vy, omega], m/s and rad/s over one second."""
     X = _check_pose(X)
     t = np.asarray(np.arctan2(X[..., 1, 0] + 0.0, X[..., 0, 0]))  # + 0.0: no -0, so a half turn is +pi
-    return np.concatenate([multiply(_so2_jacobian_inverse(t), X[..., :2, 2]), t[..., None]], axis=-1)
+    return np.concatenate([series.multiply(_so2_jacobian_inverse(t), X[..., :2, 2]), t[..., None]], axis=-1)
 
 
 def right_jacobian(twist: ArrayLike) -> np.ndarray:
@@ -67,7 +66,7 @@ def right_jacobian(twist: ArrayLike) -> np.ndarray:
     xi = -ck.array("twist", twist, ck.TWIST2)  # at which the left one is the same
     v, t = xi[..., :2], xi[..., 2]
     x = series.squared_angle(xi[..., 2:])
-    column = (t * series.sinc3(x))[..., None] * v - series.cosc(x)[..., None] * multiply(_S, v)
+    column = (t * series.sinc3(x))[..., None] * v - series.cosc(x)[..., None] * series.multiply(_S, v)
     return _matrix(_so2_jacobian(t), column)
 
 
@@ -77,7 +76,7 @@ def right_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
     Raises: InputError at angles 2 pi, 4 pi, ..."""
     xi = -ck.array("twist", twist, ck.TWIST2)
     v, t = xi[..., :2], xi[..., 2]
-    column = (t * series.cotc(series.squared_angle(xi[..., 2:])))[..., None] * v + 0.5 * multiply(_S, v)
+    column = (t * series.cotc(series.squared_angle(xi[..., 2:])))[..., None] * v + 0.5 * series.multiply(_S, v)
     return _matrix(_so2_jacobian_inverse(t), column)
 
 

@@ -56,26 +56,26 @@ def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
 
 def to_position_quaternion(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Position (..., 3), m, and unit quaternion (..., 4), with w >= 0, of a pose."""
-    R, p = _parts(_check_pose(X))
+    R, p = _parts(X)
     return p.copy(), quaternion.from_matrix(R)
 
 
 def inverse(X: ArrayLike) -> np.ndarray:
     """Inverse pose X_BA of X_AB, (..., 4, 4)."""
-    R, p = _parts(_check_pose(X))
+    R, p = _parts(X)
     Rt = np.swapaxes(R, -1, -2)
     return _pose(Rt, -series.multiply(Rt, p))
 
 
 def adjoint(X: ArrayLike) -> np.ndarray:
     """Adjoint (..., 6, 6), [[R, skew(p) R], [0, R]], of the pose X_AB: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y)."""
-    R, p = _parts(_check_pose(X))
+    R, p = _parts(X)
     return series.blocks(R, series.skew(p) @ R, np.zeros((3, 3)), R)
 
 
 def coadjoint(X: ArrayLike) -> np.ndarray:
     """Coadjoint Ad^-T (..., 6, 6), [[R, 0], [skew(p) R, R]], of the pose X_AB: wrenches in B to wrenches in A; keeps power."""
-    R, p = _parts(_check_pose(X))
+    R, p = _parts(X)
     return series.blocks(R, np.zeros((3, 3)), series.skew(p) @ R, R)
 
 
@@ -106,7 +106,7 @@ def log(X: ArrayLike) -> np.ndarray:
     """Twist (..., 6) with the smallest angle, at most pi, and exp(log(X)) = X.
 
     Accurate to rounding from angle 0 to pi; at pi the axis and its opposite give the same pose, and either is returned."""
-    R, p = _parts(_check_pose(X))
+    R, p = _parts(X)
     w = quaternion.log(quaternion.from_matrix(R))
     v = series.multiply(_so3_jacobian_inverse(series.squared_angle(w), series.skew(w)), p)
     return np.concatenate([v, w], axis=-1)
@@ -154,11 +154,9 @@ def interpolate(X0: ArrayLike, X1: ArrayLike, t: ArrayLike) -> np.ndarray:
     return A @ exp(s[..., None] * log(inverse(A) @ ck.pose("X1", B)))
 
 
-def _check_pose(X: ArrayLike) -> np.ndarray:
-    return ck.pose("X", ck.array("X", X, ck.MATRIX4))
-
-
-def _parts(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _parts(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation and position of a pose, checked."""
+    X = ck.pose("X", ck.array("X", X, ck.MATRIX4))
     return X[..., :3, :3], X[..., :3, 3]
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _series as series, se3
-from freeflyer.spatial.se3 import relative_transform
 
 __all__ = ["change_expression", "cross", "power"]
 
@@ -17,7 +16,7 @@ __all__ = ["change_expression", "cross", "power"]
 def change_expression(wrench: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """Wrench on B, given as `source`, expressed as `target`; (..., 6), N and N m."""
     F, X = ck.arrays(("wrench", wrench, ck.WRENCH), ("X_WB", X_WB, ck.MATRIX4))
-    return series.multiply(se3.coadjoint(relative_transform(ck.pose("X_WB", X), source, target)), F)
+    return series.multiply(se3.coadjoint(se3.relative_transform(ck.pose("X_WB", X), source, target)), F)
 
 
 def cross(twist: ArrayLike, wrench: ArrayLike) -> np.ndarray:

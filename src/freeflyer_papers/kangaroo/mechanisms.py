@@ -13,7 +13,6 @@ import freeflyer as ff
 from freeflyer.linkages.limits import ReachableSet, Singularity
 from freeflyer.plots.style import BLUE, new_figure
 from freeflyer.progress import Progress
-from freeflyer.robots.kangaroo import sub_mechanisms
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
 
@@ -21,7 +20,7 @@ from freeflyer_papers.kangaroo.robots import Kangaroo
 PAPER = {"hip yaw": (1, 2, 3, 2, (-0.02, 0.02), ((-30, 30),)), "hip roll-pitch": (2, 8, 10, 8, (-0.04, 0.04),
     ((-27, 27), (-40, 42))), "knee": (1, 6, 8, 6, (0.0, 0.15), ((0, 120),)),
     "ankle": (2, 16, 24, 16, (-0.02, 0.02), ((-27, 27), (-36, 34)))}  # fmt: skip
-KINDS = dict(zip(PAPER, (m.kind for m in sub_mechanisms().values())))
+KINDS = dict(zip(PAPER, ("RRPR", "U-2RRPU", "RRRR-RRRP-R", "U-2(RRRP-RRRR-UU)")))  # of robots.kangaroo, in the literature's letters
 WRITTEN = "U-2(RRRP-RRR-UU)"  # the ankle's type in the paper's text
 SAME_PLACE = 2e-4  # m: pins nearer than this are one
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from freeflyer.analysis.checks.findings import Finding, Severity
 from freeflyer.analysis.checks.laws import random_states, scale_to_unit_diagonal
 from freeflyer.decoupling.orientation import coordinate_owners
 from freeflyer.dynamics import mass_matrix
-from freeflyer.model import WORLD, Description, Inertia, Joint, Link, Model, join, rigid_groups, transform
+from freeflyer.model import WORLD, Description, Inertia, Joint, Link, Model, group_inertias, rigid_groups
 
 
 def inertia_findings(description: Description) -> Iterator[Finding]:
     """Everything that can be said about masses and inertias without moving the robot."""
-    scale, welded = reach(description), _welded_inertias(description)
+    scale, groups = reach(description), rigid_groups(description)
+    welded = group_inertias(description, groups)
     if scale > tol.LARGEST_REACH:
         yield Finding("warning", "long-robot", description.name,
             f"the robot reaches {scale:.4g} m from its root: are lengths given in millimetres?", {"reach": scale})  # fmt: skip
@@ -26,7 +27,7 @@ def inertia_findings(description: Description) -> Iterator[Finding]:
         largest = float(np.abs(link.inertia.rotational).max())
         if link.inertia.mass > 0:
             yield from _mass_unit(link)
-            yield from _triangle(link, welded)
+            yield from _triangle(link, welded[groups[link.name][0]])
             yield from _inertia_unit(link, scale)
             yield from _far_centre(link, scale)
         elif largest > 0:
@@ -46,8 +47,10 @@ def _mass_unit(link: Link) -> Iterator[Finding]:
         yield Finding("warning", "mass-unit", link.name, sentence, {"mass": mass})
 
 
-def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]:
-    """Principal moments of a real body are positive, and none is larger than the other two together."""
+def _triangle(link: Link, welded: Inertia) -> Iterator[Finding]:
+    """Principal moments of a real body are positive, and none is larger than the other two together.
+
+    welded: the inertia of all links that fixed joints weld to it."""
     moments = np.linalg.eigvalsh(link.inertia.rotational)
     how, excess = _excess(moments)
     if excess <= tol.NEGLIGIBLE_INERTIA:
@@ -56,7 +59,7 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
     severity: Severity
     if excess <= tol.FILE_INERTIA_ROUNDING * largest:
         severity, why = "warning", "by rounding"
-    elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= tol.NEGLIGIBLE_INERTIA:
+    elif _excess(np.linalg.eigvalsh(welded.rotational))[1] <= tol.NEGLIGIBLE_INERTIA:
         severity, why = "warning", "but the sum with the links welded to it is positive"
     else:
         severity, why = "error", "no mass distribution has this inertia"
@@ -72,18 +75,6 @@ def _excess(moments: np.ndarray) -> tuple[str, float]:
         return "negative-inertia", float(-moments[0])
     excess = float(moments[2] - moments[0] - moments[1])
     return "triangle-inequality", excess if excess > tol.INERTIA_ROUNDING * moments[2] else 0.0
-
-
-def _welded_inertias(description: Description) -> Callable[[str], Inertia]:
-    """The inertia of all links that fixed joints weld to a link, by its name."""
-    groups, links = rigid_groups(description), description.link_by_name
-
-    def of(name: str) -> Inertia:
-        top = groups[name][0]
-        parts = [(links[n].inertia, X) for n, (first, X) in groups.items() if first == top and n in links]
-        return join(*(transform(inertia, X) for inertia, X in parts))
-
-    return of
 
 
 def _inertia_unit(link: Link, scale: float) -> Iterator[Finding]:

@@ -14,24 +14,20 @@ In both, a frame is a link, a site or a joint. A joint's name stands for its fra
 its child link. A link or site goes before a joint of the same name. Pinocchio's "universe" is the world, "root_joint" the root
 link."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from freeflyer.errors import FileError, format_value, unknown_name
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.model.description import HINGE, POINT, ROOT_JOINT, WELD, WORLD, Description, Joint, Loop, without_joints
+from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.readers.safe_file import numbers, read_bytes
 from freeflyer.spatial import quaternion
-
-if TYPE_CHECKING:
-    from freeflyer.model.model import JointInfo, Model
 
 MAX_BYTES, MAX_NODES, MAX_DEPTH = 2**18, 20_000, 12
 MASKS = {"point": POINT, "hinge": HINGE, "weld": WELD, "slider": (1, 1, 0, 1, 1, 1), "3d": POINT, "6d": WELD}

@@ -8,13 +8,14 @@ import re
 import stat
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from freeflyer.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+Element: TypeAlias = "_Element"  # lxml is imported when the first file is read or written
 MAX_BYTES = 16 * 2**20  # the largest known robot file has 0.2 MB
 MAX_DEPTH = 500  # where MuJoCo's own XML reader stops
 MAX_ELEMENTS = 200_000
@@ -59,7 +60,7 @@ def read_bytes(path: str | os.PathLike[str], what: str = "robot file", limit: in
     return data
 
 
-def read_xml(source: str | os.PathLike[str], what: str) -> tuple[_Element, str]:
+def read_xml(source: str | os.PathLike[str], what: str) -> tuple[Element, str]:
     """(root element, the place for messages) of a path or of XML text.
 
     Comments and processing instructions are gone, a default namespace is dropped. Refused: document types and entities (they can
@@ -78,7 +79,7 @@ def read_xml(source: str | os.PathLike[str], what: str) -> tuple[_Element, str]:
     return parse_xml(data, where), where
 
 
-def parse_xml(data: bytes, where: str, encoding: str | None = None) -> _Element:
+def parse_xml(data: bytes, where: str, encoding: str | None = None) -> Element:
     """The root element of XML bytes after the checks of _gate; `where` opens the messages."""
     from lxml import etree
 

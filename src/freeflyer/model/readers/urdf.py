@@ -18,22 +18,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from freeflyer.errors import FileError, format_value, unknown_name
 from freeflyer.model.description import (
-    JOINT_KINDS, PER_COORDINATE, POSITIONS, WORLD, Coupling, Description, Inertia, Joint, Keyframe, Link, Loop, Mimic, Site,
-    joint_sizes,
+    JOINT_KINDS, JOINT_SIZES, PER_COORDINATE, POSITIONS, WORLD, Coupling, Description, Inertia, Joint, Keyframe, Link, Loop,
+    Mimic, Site,
 )
 from freeflyer.model.placements import pose_at, rotation_of_rpy
-from freeflyer.model.readers.safe_file import numbers
+from freeflyer.model.readers.safe_file import Element, numbers
 from freeflyer.text import listed
 from freeflyer.tolerances import MIN_AXIS_LENGTH, UNIT_LENGTH_ROUNDING
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 LARGEST_ANGLE = 1e6  # rad: larger ones have lost the digits of a turn
 LIMITS = ("lower", "upper", "velocity", "effort")
@@ -56,9 +53,9 @@ OPTIONAL = ("origin", "coordinates", *LOOSE)  # elements of which no attribute i
 NEEDED = {tag: tuple(names) for tag, names in ATTRIBUTES.items() if tag not in OPTIONAL} | {"mimic": ("joint",)}
 
 
-def named(root: _Element, tag: str, where: str) -> dict[str, _Element]:
+def named(root: Element, tag: str, where: str) -> dict[str, Element]:
     """The robot's elements of that tag by name, in the file's order."""
-    found: dict[str, _Element] = {}
+    found: dict[str, Element] = {}
     for element in root.findall(tag):
         name = _name(element, where)
         if name in found:
@@ -68,31 +65,31 @@ def named(root: _Element, tag: str, where: str) -> dict[str, _Element]:
     return found
 
 
-def _name(element: _Element, where: str) -> str:
+def _name(element: Element, where: str) -> str:
     name = element.get("name")
     if name is None or not name.strip():
         raise FileError(f"{where}: <{element.tag}> at line {element.sourceline} has no name: give it name=\"...\"")
     return name
 
 
-def only(parent: _Element, tag: str, who: str) -> _Element | None:
+def only(parent: Element, tag: str, who: str) -> Element | None:
     found = parent.findall(tag)
     if len(found) > 1:
         raise FileError(f"{who} has {len(found)} <{tag}> elements (line {found[1].sourceline}): expected one at most")
     return found[0] if found else None
 
 
-def children(parent: _Element, tags: tuple[str, ...], who: str, notes: list[str]) -> dict[str, dict[str, Any]]:
+def children(parent: Element, tags: tuple[str, ...], who: str, notes: list[str]) -> dict[str, dict[str, Any]]:
     """{tag: attributes} of those child elements that are there; `notes` receives what is ignored of them."""
     found = {tag: only(parent, tag, who) for tag in tags}
     return {tag: _attributes(e, place(e, who), notes) for tag, e in found.items() if e is not None}
 
 
-def place(element: _Element, who: str) -> str:
+def place(element: Element, who: str) -> str:
     return f"{who}, <{element.tag}> at line {element.sourceline}"
 
 
-def _attributes(element: _Element, at: str, notes: list[str]) -> dict[str, Any]:
+def _attributes(element: Element, at: str, notes: list[str]) -> dict[str, Any]:
     """{attribute: float, tuple of floats or text}."""
     known, tag = ATTRIBUTES[element.tag], element.tag
     for name in NEEDED.get(tag, ()):
@@ -141,7 +138,7 @@ class Notes(NamedTuple):
     unlimited: list[str]
 
 
-def read_urdf(root: _Element, where: str) -> Description:
+def read_urdf(root: Element, where: str) -> Description:
     """The robot of a URDF file; `where` opens messages.
 
     Link names, joint names and their order are the file's. Moments of inertia are turned into link axes. A root link has no joint
@@ -162,7 +159,7 @@ def read_urdf(root: _Element, where: str) -> Description:
     return read_extension(Description(robot, tuple(links), joints, notes=tuple(said)), root, where)
 
 
-def _link(name: str, element: _Element, where: str, notes: Notes) -> Link:
+def _link(name: str, element: Element, where: str, notes: Notes) -> Link:
     who = f"{where}, link {name!r}"
     inertial = only(element, "inertial", who)
     if inertial is None:
@@ -177,7 +174,7 @@ def _link(name: str, element: _Element, where: str, notes: Notes) -> Link:
     return Link(name, Inertia(found["mass"]["value"], X[:3, 3], 0.5 * (J + J.T)))
 
 
-def _joint(name: str, element: _Element, where: str, links: Collection[str], notes: Notes) -> Joint:
+def _joint(name: str, element: Element, where: str, links: Collection[str], notes: Notes) -> Joint:
     who = f"{where}, joint {name!r}"
     if element.get("type") not in KINDS:
         known = ", ".join(KINDS)
@@ -198,7 +195,7 @@ def _joint(name: str, element: _Element, where: str, links: Collection[str], not
     elif kind != "fixed" and (unread := " and ".join(f"<{tag}>" for tag in ("limit", "dynamics") if tag in found)):
         notes.ignored.append(f"joint {name!r} is {element.get('type')}: its {unread} is ignored (use <coordinates>)")
     for field, text in found.get("coordinates", {}).items():
-        size = joint_sizes(kind)[field not in POSITIONS]
+        size = JOINT_SIZES[kind][field not in POSITIONS]
         given[field] = numbers(text, (size,), f"{place(element.find('coordinates'), who)}, {field}", infinite=True)
     if kind not in ("fixed", "spherical", "free"):
         given["axis"] = _unit(found["axis"]["xyz"] if "axis" in found else (1.0, 0.0, 0.0))
@@ -232,7 +229,7 @@ def _limits(name: str, kind: str, found: dict[str, dict[str, Any]], notes: Notes
     return given
 
 
-def read_extension(description: Description, root: _Element, where: str) -> Description:
+def read_extension(description: Description, root: Element, where: str) -> Description:
     sites, loops, couplings, actuated, keyframes, gravity = [], [], [], [], [], description.gravity
     for element in [e for block in root.findall("freeflyer") for e in block]:
         at = place(element, f"{where}, <freeflyer>")
@@ -259,7 +256,7 @@ def read_extension(description: Description, root: _Element, where: str) -> Desc
         gravity=gravity, keyframes=tuple(keyframes))
 
 
-def _position(element: _Element, at: str) -> tuple[str, tuple[float, ...]]:
+def _position(element: Element, at: str) -> tuple[str, tuple[float, ...]]:
     """(joint, position) of a <position> in a <keyframe>."""
     if element.tag != "position":
         raise FileError(f"{at} holds <{element.tag}>: expected <position joint=... values=.../>")

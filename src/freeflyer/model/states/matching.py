@@ -1,7 +1,5 @@
 """Which entries of another library's positions are which of ours, and its joints matched with ours, one after another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where the entries of MuJoCo's qpos and qvel stand in our q and v."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,10 +77,8 @@ def _free(iq: int, iv: int, dof: int) -> Block:
     def rate(v: np.ndarray) -> np.ndarray:
         return cross(v[..., iv + 3 : iv + 6], v[..., iv : iv + 3])
 
-    return Block(
-        iv, dof, 3, lambda q: rotation_matrix(q[..., iq + 3 : iq + 7]), rate=rate,
-        one_to_ours=lambda q, x: turned_back(q[iq + 3 : iq + 7], x),
-    )  # fmt: skip
+    return Block(slice(iv, iv + 3), slice(dof, dof + 3), lambda q: rotation_matrix(q[..., iq + 3 : iq + 7]), rate=rate,
+        one_to_ours=lambda q, x: turned_back(q[iq + 3 : iq + 7], x))
 
 
 def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> list[tuple[JointInfo | None, int]]:

@@ -1,8 +1,6 @@
 """Which entries of a Pinocchio model's q and v are which of ours, by the names of joints. Pinocchio itself is not imported: of its
 model `names`, `joints`, `frames`, `nq` and `nv` are read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -98,12 +96,12 @@ def _planar(iq: int, ours: int, theirs: int) -> Block:
         w = v[..., ours + 2]
         return np.stack([w * v[..., ours + 1], -w * v[..., ours]], -1)
 
-    return Block(ours, theirs, 2, turn, rate=rate)
+    return Block(slice(ours, ours + 2), slice(theirs, theirs + 2), turn, rate=rate)
 
 
 def _apply_mount(mount: np.ndarray, ours: int, theirs: int) -> Block:
     B, inverse = se3.adjoint(mount), se3.adjoint(se3.inverse(mount))
-    return Block(ours, theirs, 6, lambda q: B, lambda q: inverse)
+    return Block(slice(ours, ours + 6), slice(theirs, theirs + 6), lambda q: B, lambda q: inverse)
 
 
 def configuration_from_pinocchio(model: Model, places: Places, theirs: np.ndarray) -> np.ndarray:

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-
 class State(NamedTuple):
     """State of a model, as all functions take it; values that were not given are None.
 
@@ -64,24 +63,15 @@ Function = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """n coordinates from `ours` on here and `theirs` on there: velocities there are B(q) times those here, B (..., n, n) orthogonal
-    unless `inverse` is given; `rate`: v (..., nv) -> s (..., n), zero if None; one_to_ours: q (nq,), x (n,) -> B^T x, quickly."""
+    """n coordinates here and there: velocities there are B(q) times those here, B (..., n, n) orthogonal unless `inverse` is given;
+    `rate`: v (..., nv) -> s (..., n), zero if None; one_to_ours: q (nq,), x (n,) -> B^T x, quickly."""
 
-    ours: int
-    theirs: int
-    n: int
+    here: slice
+    there: slice
     map_to_theirs: Function
     inverse: Function | None = None
     rate: Function | None = None
     one_to_ours: Callable[[np.ndarray, np.ndarray], Any] | None = None
-
-    @cached_property
-    def here(self) -> slice:
-        return slice(self.ours, self.ours + self.n)
-
-    @cached_property
-    def there(self) -> slice:
-        return slice(self.theirs, self.theirs + self.n)
 
     def map_to_ours(self, q: np.ndarray) -> np.ndarray:
         return self.map_to_theirs(q).swapaxes(-1, -2) if self.inverse is None else self.inverse(q)

@@ -1,7 +1,5 @@
 """Shapes of links that have none in the file: round, as heavy as the link over its joints, or a box of its inertia."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -6,16 +6,13 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.safe_file import numbers, parse_xml, read_bytes, resolve_inside
+from freeflyer.model.readers.safe_file import Element, numbers, parse_xml, read_bytes, resolve_inside
 from freeflyer.model.visuals.triangles import Mesh
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 READ = (".stl", ".dae", ".obj")
 MAX_BYTES = 64_000_000  # of one file
@@ -26,7 +23,7 @@ UPWARD = {
     "Y_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
     "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])}  # turns to z upwards
 MATERIALS = re.compile(rb"<bind_material>.*?</bind_material>", re.DOTALL)
-Colour = tuple[float, float, float, float]
+Colour = tuple[float, ...]  # red, green, blue, opacity, 0 to 1
 
 
 def mesh_path(name: str, robot: Path) -> Path:
@@ -72,7 +69,7 @@ def read_mesh(path: Path) -> list[tuple[Mesh, Colour | None]]:
     return [(Mesh(np.asarray(x.vertices, np.float64) @ axes.T, np.asarray(x.faces, np.int64)), _colour(x)) for x in parts]
 
 
-def collada_axes(root: _Element, where: str) -> np.ndarray:
+def collada_axes(root: Element, where: str) -> np.ndarray:
     """(3, 3): from the file's axes and unit to z upward and m.
 
     Files of MeshLab call y upward whatever their axes are, so they are taken as they stand."""
@@ -96,5 +93,4 @@ def _colour(part: Any) -> Colour | None:
     given = getattr(material, "main_color", None)
     if part.visual.kind != "texture" or given is None or getattr(material, "image", None) is not None:
         return None
-    red, green, blue, alpha = (float(x) / 255.0 for x in given)
-    return red, green, blue, alpha
+    return tuple(float(x) / 255.0 for x in given)

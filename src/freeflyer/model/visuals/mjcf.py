@@ -1,7 +1,5 @@
 """Geoms of MJCF bodies, as MuJoCo compiles them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +23,9 @@ def mjcf_visuals(path: Path) -> tuple[Parts, list[str]]:
     notes, usable = list[str](), dict[str, str]()
     for mesh in sorted(named):
         try:
-            for element in robot.extras.meshes.elements.get(mesh, ()):
+            for element in robot.meshes.elements.get(mesh, ()):
                 if (file := element.get("file")) is not None:
-                    content(robot.extras.meshes, file, f"mesh {mesh!r}")
+                    content(robot.meshes, file, f"mesh {mesh!r}")
             usable[mesh] = f"mesh {mesh!r} is"
         except FileError as error:
             notes.append(str(error).partition(". Put the mesh")[0])

@@ -1,7 +1,5 @@
 """The visible shapes of each frame of a robot, with notes on shapes that cannot be read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

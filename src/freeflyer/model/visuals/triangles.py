@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
 from freeflyer.model.placements import placement, rotation_of_rpy
-from freeflyer.model.readers.safe_file import numbers
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from freeflyer.model.readers.safe_file import Element, numbers
 
 AROUND, DOWN = 24, 12  # corners of a circle; of the half circle from pole to pole
 
@@ -33,7 +30,7 @@ class Solid(NamedTuple):
     mesh: str = ""
 
 
-def urdf_solid(element: _Element, where: str) -> Solid:
+def urdf_solid(element: Element, where: str) -> Solid:
     """Solid of a <visual> or <collision>. Errors: FileError."""
     X, origin, geometry = np.eye(4), element.find("origin"), element.find("geometry")
     if origin is not None:

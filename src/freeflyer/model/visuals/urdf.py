@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.safe_file import numbers
+from freeflyer.model.readers.safe_file import Element, numbers
 from freeflyer.model.readers.urdf import named
 from freeflyer.model.visuals.mesh_files import GREY, Colour, mesh_path, read_mesh
 from freeflyer.model.visuals.triangles import Mesh, simple, urdf_solid
 
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
 Parts = dict[str, list[tuple[Mesh, Colour]]]  # of each link, in its own axes
 
 
-def urdf_visuals(root: _Element, path: Path) -> tuple[Parts, list[str]]:
+def urdf_visuals(root: Element, path: Path) -> tuple[Parts, list[str]]:
     """Triangles with colours of each link, and notes on visuals that cannot be read."""
     where = f"URDF {path.name!r}"
     materials = {str(x.get("name")): _rgba(x, where) for x in root.findall("material")}
@@ -33,7 +29,7 @@ def urdf_visuals(root: _Element, path: Path) -> tuple[Parts, list[str]]:
     return found, notes
 
 
-def _parts(element: _Element, path: Path, where: str, materials: dict[str, Colour | None],
+def _parts(element: Element, path: Path, where: str, materials: dict[str, Colour | None],
            read: dict[str, list[tuple[Mesh, Colour | None]]]) -> list[tuple[Mesh, Colour]]:  # fmt: skip
     material, solid, given = element.find("material"), urdf_solid(element, where), None
     if material is not None:
@@ -52,9 +48,8 @@ def _parts(element: _Element, path: Path, where: str, materials: dict[str, Colou
             for mesh, colour in read[name]]  # fmt: skip
 
 
-def _rgba(material: _Element, where: str) -> Colour | None:
+def _rgba(material: Element, where: str) -> Colour | None:
     color = material.find("color")
     if color is None or material.find("texture") is not None:  # the mesh has colours of its own
         return None
-    red, green, blue, alpha = numbers(color.get("rgba", ""), (4,), where)
-    return red, green, blue, alpha
+    return numbers(color.get("rgba", ""), (4,), where)

@@ -7,23 +7,19 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from freeflyer.errors import DescriptionError
-from freeflyer.model.description import PER_COORDINATE, POINT, WELD, WORLD, Coupling, Description, Inertia, Joint, joint_sizes
+from freeflyer.model.description import JOINT_SIZES, PER_COORDINATE, POINT, WELD, WORLD, Coupling, Description, Inertia, Joint
 from freeflyer.model.locking import complete_followers
 from freeflyer.model.placements import joint_transform, pose_at, quaternion, screws, turn_about
-from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, MOTIONS, TO_MUJOCO, group_name, hidden_link, link_site
-from freeflyer.model.readers.safe_file import MAX_DEPTH
+from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, MOTIONS, NEUTRAL, TO_MUJOCO, group_name, hidden_link, link_site
+from freeflyer.model.readers.safe_file import MAX_DEPTH, Element
 from freeflyer.model.validate import WITH_AXIS
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, refuse, text
 from freeflyer.spatial import se3
 from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class Motion:
 class Tree:
     """Fills `worldbody`; `custom` collects what has no place in the bodies."""
 
-    def __init__(self, description: Description, worldbody: _Element) -> None:
+    def __init__(self, description: Description, worldbody: Element) -> None:
         self.links, self.below = description.link_by_name, description.joints_below
         self.sites: dict[str, list[tuple[str, np.ndarray]]] = {}
         for site in description.sites:
@@ -84,7 +80,7 @@ class Tree:
             chain.append(joint)
         return chain
 
-    def _add_body(self, parent: _Element, chain: list[Joint]) -> tuple[_Element, str]:
+    def _add_body(self, parent: Element, chain: list[Joint]) -> tuple[Element, str]:
         link = chain[-1].child
         motions, tail = _motions(chain)
         X = tail  # pose of the body in the frame before each motion, from the last to the first
@@ -114,11 +110,11 @@ class Tree:
         if motion.type != "slide" or not A[:3, 3].any():
             add(self.custom, "text", name=f"{CUSTOM}link:{hidden}", data=child)
 
-    def _add_sites(self, body: _Element, link: str) -> None:
+    def _add_sites(self, body: Element, link: str) -> None:
         for name, X in self.sites.get(link, []):
             add(body, "site", name=name, **_pose(X))
 
-    def _add_joint(self, body: _Element, motion: Motion, A: np.ndarray) -> None:
+    def _add_joint(self, body: Element, motion: Motion, A: np.ndarray) -> None:
         """A: the motion's frame in the body's, where the file draws them."""
         element = add(body, "joint", name=motion.name, type=motion.type)
         if motion.type in ("hinge", "ball") and np.any(A[:3, 3]):
@@ -136,7 +132,7 @@ class Tree:
         if motion.type == "ball" and motion.joint.initial:
             self._keep(motion.name, "initial", motion.joint.initial)
 
-    def _set(self, element: _Element, motion: Motion, field: str, values: tuple[float, ...]) -> None:
+    def _set(self, element: Element, motion: Motion, field: str, values: tuple[float, ...]) -> None:
         name, scalar, joint, k = motion.name, motion.type in ("hinge", "slide"), motion.joint, motion.k
         if field in ("armature", "damping", "friction", "stiffness"):
             if min(values) != max(values):
@@ -161,7 +157,7 @@ class Tree:
         add(self.custom, "numeric", name=f"{CUSTOM}{field}:{name}", data=text(values))
 
 
-def _set_spring_reference(element: _Element, motion: Motion) -> None:
+def _set_spring_reference(element: Element, motion: Motion) -> None:
     """`springref` of a joint with one coordinate. Springs of ball joints are at rest at the identity in MuJoCo, those of free
     joints where the file draws them."""
     joint = motion.joint
@@ -169,7 +165,7 @@ def _set_spring_reference(element: _Element, motion: Motion) -> None:
         if joint.spring_reference and joint.spring_reference[motion.k]:
             element.set("springref", text([joint.spring_reference[motion.k]]))
         return
-    neutral = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)[-7 if motion.type == "free" else -4 :]
+    neutral = NEUTRAL[motion.type]
     rest = (joint.initial or neutral) if motion.type == "free" else neutral
     if tuple(joint.spring_reference or neutral) != tuple(rest):
         raise refuse(f"spring_reference {joint.spring_reference} of joint {joint.name!r}", f"in MuJoCo the spring of a "
@@ -199,7 +195,7 @@ def _pose(X: np.ndarray) -> dict[str, str]:
     return pose
 
 
-def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
+def _add_inertial(body: Element, inertia: Inertia, link: str) -> None:
     J = np.asarray(inertia.rotational, float)
     if not inertia.mass and not J.any():
         return
@@ -264,7 +260,7 @@ def _check(description: Description) -> None:
             raise refuse(f"coupling {c.name!r}", "MuJoCo's polynomials end at degree 4", "lower the degree")
 
 
-def _compile(content: str, root: _Element) -> None:
+def _compile(content: str, root: Element) -> None:
     import mujoco
 
     ends = (element for element in root.iter("body") if element.find("body") is None)
@@ -279,7 +275,7 @@ def _compile(content: str, root: _Element) -> None:
         raise DescriptionError(f"MuJoCo refuses the robot: {words}; {cure}, or write URDF (to_urdf)") from None
 
 
-def _add_equalities(root: _Element, description: Description, tree: Tree) -> None:
+def _add_equalities(root: Element, description: Description, tree: Tree) -> None:
     block = add(None, "equality")
     for loop in description.loops:
         ends = [link_site(f) if f == WORLD or f in tree.links else f for f in (loop.frame_a, loop.frame_b)]
@@ -299,7 +295,7 @@ def _add_equalities(root: _Element, description: Description, tree: Tree) -> Non
     append_filled(root, block)
 
 
-def _add_keyframes(root: _Element, description: Description, tree: Tree) -> None:
+def _add_keyframes(root: Element, description: Description, tree: Tree) -> None:
     block = add(None, "keyframe")
     for key in description.keyframes:
         placed = complete_followers(description, dict(key.positions))
@@ -309,18 +305,17 @@ def _add_keyframes(root: _Element, description: Description, tree: Tree) -> None
             if motion.type in ("hinge", "slide"):
                 qpos.append((placed.get(joint.name) or joint.initial or (0.0,) * (motion.k + 1))[motion.k])
             else:
-                first = 0 if motion.type == "free" else 3
-                x = placed.get(joint.name) or joint.initial or (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)[first:]
+                x = placed.get(joint.name) or joint.initial or NEUTRAL[motion.type]
                 qpos += [x[k] for k in TO_MUJOCO[motion.type]]
         add(block, "key", name=key.name, qpos=text(qpos))
     append_filled(root, block)
 
 
-def _add_motors(root: _Element, description: Description) -> None:
+def _add_motors(root: Element, description: Description) -> None:
     block = add(None, "actuator")
     for name in description.actuated:
         kind = description.joint(name).kind
-        for k in range(joint_sizes(kind)[1]):
+        for k in range(JOINT_SIZES[kind][1]):
             gear = {"gear": text(np.eye(6)[k])} if kind in ("free", "spherical") else {}
             add(block, "motor", gear, joint=group_name(name, kind, k) if kind in CHAINS else name)
     append_filled(root, block)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from freeflyer.model.description import PER_COORDINATE, POSITIONS, ROOT_JOINT, WORLD, Description, Inertia, Joint
 from freeflyer.model.load import BASES
 from freeflyer.model.readers.urdf import LIMITED, SINGLE
+from freeflyer.model.readers.safe_file import Element
 from freeflyer.model.validate import WITH_AXIS
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, text
 from freeflyer.spatial.quaternion import from_matrix, to_rpy
 from freeflyer.tolerances import UNLIMITED_WRITTEN
 
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
 TYPES = {"free": "floating"}  # the other kinds are called what URDF calls them
-GRAVITY = (0.0, 0.0, -9.81)
 
 
 def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
@@ -63,12 +59,12 @@ def _base_joint(description: Description) -> Joint | None:
     return tie if plain and upright and alone and tie.name not in description.actuated else None
 
 
-def _add_origin(parent: _Element, X: np.ndarray) -> None:
+def _add_origin(parent: Element, X: np.ndarray) -> None:
     if not np.array_equal(X, np.eye(4)):
         add(parent, "origin", xyz=text(X[:3, 3]), rpy=text(to_rpy(from_matrix(X[:3, :3]))))
 
 
-def _add_inertial(link: _Element, inertia: Inertia) -> None:
+def _add_inertial(link: Element, inertia: Inertia) -> None:
     J = np.asarray(inertia.rotational, float)
     if not (inertia.mass or np.any(inertia.com) or J.any()):
         return
@@ -79,7 +75,7 @@ def _add_inertial(link: _Element, inertia: Inertia) -> None:
     add(inertial, "inertia", {name: text([x]) for name, x in entries.items()})
 
 
-def _add_joint(root: _Element, joint: Joint) -> None:
+def _add_joint(root: Element, joint: Joint) -> None:
     element = add(root, "joint", name=joint.name, type=TYPES.get(joint.kind, joint.kind))
     add(element, "parent", link=joint.parent)
     add(element, "child", link=joint.child)
@@ -125,7 +121,7 @@ def _home(joint: Joint, field: str, values: tuple[float, ...]) -> str:
     return "coordinates"
 
 
-def _add_extension(root: _Element, description: Description, joints: list[Joint]) -> None:
+def _add_extension(root: Element, description: Description, joints: list[Joint]) -> None:
     block = add(None, "freeflyer")
     for site in description.sites:
         _add_origin(add(block, "site", name=site.name, link=site.link), site.placement)
@@ -142,6 +138,6 @@ def _add_extension(root: _Element, description: Description, joints: list[Joint]
         for joint, values in key.positions:
             if joint in written:
                 add(element, "position", joint=joint, values=text(values))
-    if tuple(description.gravity) != GRAVITY:
+    if tuple(description.gravity) != Description.gravity:
         add(block, "gravity", xyz=text(description.gravity))
     append_filled(root, block)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from freeflyer.errors import DescriptionError, InputError
 from freeflyer.files import write_atomically
 from freeflyer.model.description import Description
+from freeflyer.model.readers.safe_file import Element
 from freeflyer.model.validate import validate
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 
 def description_of(robot: object) -> Description:
@@ -33,7 +30,7 @@ def text(values: Iterable[float]) -> str:
     return " ".join(repr(float(x)) for x in values)
 
 
-def add(parent: _Element | None, tag: str, attributes: dict[str, str] | None = None, /, **more: str) -> _Element:
+def add(parent: Element | None, tag: str, attributes: dict[str, str] | None = None, /, **more: str) -> Element:
     """A new element at the end of `parent`, or on its own. lxml is imported when robots are written, not before."""
     from lxml import etree
 
@@ -41,12 +38,12 @@ def add(parent: _Element | None, tag: str, attributes: dict[str, str] | None = N
     return make(tag, attributes or {}, **more)
 
 
-def append_filled(root: _Element, block: _Element) -> None:
+def append_filled(root: Element, block: Element) -> None:
     if len(block):
         root.append(block)
 
 
-def finish(root: _Element, path: str | os.PathLike[str] | None, overwrite: bool) -> str:
+def finish(root: Element, path: str | os.PathLike[str] | None, overwrite: bool) -> str:
     """The XML text of the tree, also written to `path` if one is given."""
     from lxml import etree
 

@@ -1,42 +1,31 @@
 """Bodies, joints and sites of a compiled MuJoCo model as links, joints and sites; kinds that MJCF splits are put together again."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+import mujoco
 import numpy as np
 
-from freeflyer.model.description import PER_COORDINATE, POSITIONS, UNLIMITED, Description, Inertia, Joint, Link, Site, joint_sizes
+from freeflyer.model.description import JOINT_SIZES, PER_COORDINATE, POSITIONS, UNLIMITED, Description, Inertia, Joint, Link, Site
 from freeflyer.model.placements import placement, pose_at, turn_about, turn_z_to
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
-from freeflyer.model.readers.mjcf.tree import Extras
 from freeflyer.text import unique_name
 from freeflyer.tolerances import EQUAL_AXES_ROUNDING, EQUAL_BOUNDS_ROUNDING
 
 KINDS = {N.FREE: "free", N.BALL: "spherical", N.SLIDE: "prismatic", N.HINGE: "continuous"}
 
 
-@dataclass(frozen=True)
-class Step:
-    """A MuJoCo joint in its body's chain: where it is anchored in the body's frame, and what it becomes."""
-
-    joint: Joint
-    anchor: np.ndarray  # (3,)
-    turn: np.ndarray  # (4, 4): what `ref` adds to the placement
-
-
-def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Description:
-    m, bodies = compiled.model, compiled.bodies
+def read_model(compiled: Compiled) -> Description:
+    m, bodies, notes = compiled.model, compiled.bodies, compiled.file.notes
     links: list[Link] = []
     joints: list[Joint] = []
     taken = set(bodies), set(compiled.joints)  # names of links and joints: those made here differ
     for b in range(1, m.nbody):
         mine = range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b])
-        steps = [_step(m, j, compiled.joints[j], compiled.drives, extras, notes) for j in mine]
+        steps = [_step(compiled, j) for j in mine]
         X = placement(m.body_pos[b], m.body_quat[b])
-        chain, hidden = _chain(steps, X, bodies[m.body_parentid[b]], bodies[b], extras, *taken)
+        chain, hidden = _chain(steps, X, bodies[m.body_parentid[b]], bodies[b], compiled.file.names, *taken)
         links += [Link(name) for name in hidden]
         links.append(Link(bodies[b], _inertia(m, b)))
         joints += chain
@@ -55,12 +44,14 @@ def _inertia(m: Any, b: int) -> Inertia:
     return Inertia(float(m.body_mass[b]), m.body_ipos[b].copy(), 0.5 * (J + J.T))
 
 
-def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, notes: list[str]) -> Step:
+def _step(compiled: Compiled, j: int) -> tuple[Joint, np.ndarray]:
+    """What a MuJoCo joint becomes, its placement what `ref` adds to it; where (3,) it is anchored in its body's frame."""
+    m, name, notes = compiled.model, compiled.joints[j], compiled.file.notes
     kind, adr, dof = int(m.jnt_type[j]), int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])
     limited = bool(m.jnt_limited[j])
     our_kind = "revolute" if kind == N.HINGE and limited else KINDS[kind]
-    drive = drives.get(m.joint(j).name, Drive())
-    nv = joint_sizes(our_kind)[1]
+    drive = compiled.drives.get(m.joint(j).name, Drive())
+    nv = JOINT_SIZES[our_kind][1]
     values: dict[str, Any] = {}
     for field, array, extra in (
         ("armature", m.dof_armature, drive.armature), ("damping", m.dof_damping, drive.damping),
@@ -91,11 +82,11 @@ def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, n
     if m.jnt_stiffness[j]:
         values["stiffness"] = (float(m.jnt_stiffness[j]),) * nv
         rest = N.position(kind, m.qpos_spring[adr:])
-        if rest != N.NEUTRAL[kind]:
+        if rest != N.NEUTRAL[N.KINDS[kind]]:
             values["spring_reference"] = rest
-    sizes = {"initial": joint_sizes(our_kind)[0]}
-    values |= {f: v for f, v in extras.fields.get(name, {}).items() if len(v) == sizes.get(f, nv)}
-    return Step(Joint(name, our_kind, "", "", axis=axis, **values), anchor, turn)
+    sizes = {"initial": JOINT_SIZES[our_kind][0]}
+    values |= {f: v for f, v in compiled.file.fields.get(name, {}).items() if len(v) == sizes.get(f, nv)}
+    return Joint(name, our_kind, "", "", turn, axis, **values), anchor
 
 
 def _bound(m: Any, j: int, name: str, notes: list[str]) -> float:
@@ -109,27 +100,27 @@ def _bound(m: Any, j: int, name: str, notes: list[str]) -> float:
     return np.inf
 
 
-def _chain(steps: list[Step], X: np.ndarray, parent: str, body: str, extras: Extras,
+def _chain(steps: list[tuple[Joint, np.ndarray]], X: np.ndarray, parent: str, body: str, names: dict[tuple[str, str], str],
            taken_links: set[str], taken_joints: set[str]) -> tuple[list[Joint], list[str]]:
     """The joints from `parent` to `body`, which rests at X, and the massless links between them.
 
     A joint turns about its anchor p: body pose = X p1 J1(q1) (-p1) p2 J2(q2) (-p2) ...; so each link but the last sits at its
     joint's anchor, and where the last anchor is not the body's origin, a fixed joint leads from it to the body."""
     if not steps:
-        name = extras.names.get(("fixed", body), f"{body}_fixed")
+        name = names.get(("fixed", body), f"{body}_fixed")
         return [Joint(unique_name(name, taken_joints), "fixed", parent, body, X)], []
-    if steps[0].joint.kind == "free":
-        return [replace(steps[0].joint, parent=parent, child=body)], []
+    if steps[0][0].kind == "free":
+        return [replace(steps[0][0], parent=parent, child=body)], []
     joints, hidden = [], []
     at = np.zeros(3)
-    for k, step in enumerate(steps):
-        last = k == len(steps) - 1 and not step.anchor.any()
-        between = N.hidden_link(body, step.joint.name)
-        child = body if last else unique_name(extras.names.get(("link", between), between), taken_links)
-        P = (X if k == 0 else np.eye(4)) @ pose_at(step.anchor - at) @ step.turn
-        joints.append(replace(step.joint, parent=parent, child=child, placement=P))
+    for k, (joint, anchor) in enumerate(steps):
+        last = k == len(steps) - 1 and not anchor.any()
+        between = N.hidden_link(body, joint.name)
+        child = body if last else unique_name(names.get(("link", between), between), taken_links)
+        P = (X if k == 0 else np.eye(4)) @ pose_at(anchor - at) @ joint.placement
+        joints.append(replace(joint, parent=parent, child=child, placement=P))
         hidden += [] if last else [child]
-        parent, at = child, step.anchor
+        parent, at = child, anchor
     if at.any():
         joints.append(Joint(unique_name(f"{body}/anchor", taken_joints), "fixed", parent, body, pose_at(-at)))
     return joints, hidden
@@ -159,7 +150,7 @@ def _actuated_joints(joints: list[Joint], drives: dict[str, Drive], notes: list[
     for name, drive in drives.items():
         if name not in kinds:
             continue
-        if drive.count < joint_sizes(kinds[name])[1]:
+        if drive.count < JOINT_SIZES[kinds[name]][1]:
             notes.append(f"{kinds[name]} joint {name!r} has only {drive.count} actuators: not counted as actuated")
             continue
         match = N.GROUPED.fullmatch(name)
@@ -168,8 +159,6 @@ def _actuated_joints(joints: list[Joint], drives: dict[str, Drive], notes: list[
 
 
 def _gravity(m: Any, notes: list[str]) -> tuple[float, float, float]:
-    import mujoco
-
     if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY:
         notes.append("the file switches gravity off")
         return (0.0, 0.0, 0.0)
@@ -199,10 +188,8 @@ def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Jo
             continue
         hidden = {p.child for p in parts[:-1]}
         links = [x for x in links if x.name not in hidden]
-        fields: dict[str, Any] = {f: _join(parts, f) for f in (*PER_COORDINATE, *POSITIONS) if any(getattr(p, f) for p in parts)}
+        fields: dict[str, Any] = {
+            f: tuple((getattr(p, f) or (UNLIMITED.get(f, 0.0),))[0] for p in parts) for f in (*PER_COORDINATE, *POSITIONS)
+            if any(getattr(p, f) for p in parts)}
         result.append(Joint(name, kind, parts[0].parent, parts[-1].child, P, axis=axis, axis2=axis2, **fields))
     return links, result
-
-
-def _join(parts: list[Joint], field: str) -> tuple[float, ...]:
-    return tuple((getattr(p, field) or (UNLIMITED.get(field, 0.0),))[0] for p in parts)

@@ -2,18 +2,18 @@
 
 The XML of an MjSpec, which MuJoCo writes with six digits, passes the checks of files. The numbers come from a copy of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf.gate import VettedFile, compile_model, parse_spec, spec_with_meshes, vet
+from freeflyer.model.readers.mjcf.gate import compile_model, parse_spec, spec_with_meshes, vet
 from freeflyer.model.readers.mjcf.meshes import content, delete, drop_shapes, geoms_by_inertia, mesh_of
 from freeflyer.model.readers.mjcf.names import CUSTOM, CUSTOM_FIELDS, body_names, joint_names
+from freeflyer.model.readers.mjcf.tree import VettedFile
 from freeflyer.tolerances import EQUAL_BOUNDS_ROUNDING
 
 
@@ -29,9 +29,10 @@ class Drive:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A compiled MuJoCo model without its actuators, names of all bodies and joints, and drives by joint name."""
+    """A compiled MuJoCo model without its actuators, the file, names of all bodies and joints, and drives by joint name."""
 
     model: Any
+    file: VettedFile
     bodies: tuple[str, ...]
     joints: tuple[str, ...]
     drives: dict[str, Drive]
@@ -50,40 +51,33 @@ def compile_xml(robot: VettedFile) -> Compiled:
 def _compiled(spec: Any, robot: VettedFile, drives: dict[str, Drive]) -> Compiled:
     model = compile_model(spec, robot)
     bodies = body_names(model)
-    return Compiled(model, bodies, joint_names(model, bodies), drives)
+    return Compiled(model, robot, bodies, joint_names(model, bodies), drives)
 
 
 def drives_of(spec: Any, robot: VettedFile) -> dict[str, Drive]:
-    import mujoco
-
-    drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in robot.extras.driven}
+    drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in robot.driven}
+    plain = (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
     for actuator in spec.actuators:
-        if actuator.trntype in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
-            _collect(actuator, drives, mujoco)
+        if actuator.trntype not in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
+            continue
+        gear, caps = abs(float(actuator.gear[0])), []
+        if (forced := _range(actuator.forcelimited, actuator.forcerange)) is not None:
+            caps.append(forced * gear)
+        controlled = _range(actuator.ctrllimited, actuator.ctrlrange)
+        unbiased = actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED and actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
+        if controlled is not None and unbiased and actuator.dyntype in plain:
+            caps.append(controlled * gear * abs(float(actuator.gainprm[0])))
+        drive = drives.setdefault(actuator.target, Drive())
+        drive.count += 1
+        drive.effort += min(caps, default=np.inf)
+        for name in ("armature", "damping"):
+            value = float(np.ravel(getattr(actuator, name, 0.0))[0])
+            if value:
+                setattr(drive, name, getattr(drive, name) + gear * gear * value)
     return drives
 
 
-def _collect(actuator: Any, drives: dict[str, Drive], mujoco: Any) -> None:
-    gear = abs(float(actuator.gear[0]))
-    caps = []
-    forced = _range(actuator.forcelimited, actuator.forcerange, mujoco)
-    if forced is not None:
-        caps.append(forced * gear)
-    controlled = _range(actuator.ctrllimited, actuator.ctrlrange, mujoco)
-    plain = (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
-    unbiased = actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED and actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
-    if controlled is not None and unbiased and actuator.dyntype in plain:
-        caps.append(controlled * gear * abs(float(actuator.gainprm[0])))
-    drive = drives.setdefault(actuator.target, Drive())
-    drive.count += 1
-    drive.effort += min(caps, default=np.inf)
-    for name in ("armature", "damping"):
-        value = float(np.ravel(getattr(actuator, name, 0.0))[0])
-        if value:
-            setattr(drive, name, getattr(drive, name) + gear * gear * value)
-
-
-def _range(limited: Any, values: np.ndarray, mujoco: Any) -> float | None:
+def _range(limited: Any, values: np.ndarray) -> float | None:
     """The bound of a symmetric range that is in force."""
     low, high = (float(x) for x in values)
     on = limited == mujoco.mjtLimited.mjLIMITED_TRUE or (limited == mujoco.mjtLimited.mjLIMITED_AUTO and low < high)
@@ -93,10 +87,8 @@ def _range(limited: Any, values: np.ndarray, mujoco: Any) -> float | None:
 UNREAD = ("keys", "sensors", "tendons", "pairs", "excludes", "flexes", "skins", "cameras", "lights", "hfields", "textures")
 
 
-def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
-    """(the checked file, the compiled copy). Errors: FileError where MuJoCo or the checks refuse the specification."""
-    import mujoco
-
+def compile_spec(spec: Any) -> Compiled:
+    """MuJoCo's compiled model of a copy. Errors: FileError where MuJoCo or the checks refuse the specification."""
     copy = spec.copy()
     try:
         if not hasattr(mujoco.MjSpec, "to_zip"):  # older MuJoCo writes compiled specifications only
@@ -107,20 +99,20 @@ def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
     folder = Path(spec.modelfiledir).resolve() if spec.modelfiledir else None
     robot = vet(text, folder=folder, where=f"MjSpec {spec.modelname!r}")
     qpos = [" ".join(repr(float(x)) for x in key.qpos) or None for key in spec.keys]
-    robot.extras.keyframes[:] = [(key.name, x) for key, x in zip(spec.keys, qpos)]
+    robot.keyframes[:] = [(key.name, x) for key, x in zip(spec.keys, qpos)]
     for numeric in spec.numerics:  # the digits of what our writer keeps
         if numeric.name.startswith(CUSTOM) and numeric.name.count(":") > 1:
             field, joint = numeric.name[len(CUSTOM) :].split(":", 1)
             if field in CUSTOM_FIELDS:
-                robot.extras.fields.setdefault(joint, {})[field] = tuple(float(x) for x in numeric.data)
+                robot.fields.setdefault(joint, {})[field] = tuple(float(x) for x in numeric.data)
     drives = drives_of(spec, robot)
     copy = spec.copy()
-    _cut(copy, mujoco)
+    _cut(copy)
     _attach_mesh_bytes(copy, spec, robot)
-    return robot, _compiled(copy, robot, drives)
+    return _compiled(copy, robot, drives)
 
 
-def _cut(copy: Any, mujoco: Any) -> None:
+def _cut(copy: Any) -> None:
     """Removes from a copy the elements that `strip_unused` removes from a file."""
     ties = (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD, mujoco.mjtEq.mjEQ_JOINT)
     unread = [e for kind in UNREAD for e in getattr(copy, kind, ())]
@@ -149,7 +141,7 @@ def _attach_mesh_bytes(copy: Any, spec: Any, robot: VettedFile) -> None:
         at = f"{robot.where}: a body takes its inertia from the mesh {mesh.name!r}"
         data = assets.get(mesh.file)
         name = f"freeflyer_mesh_{len(own)}{Path(mesh.file).suffix[:8]}"
-        own[name] = data.encode() if isinstance(data, str) else data or content(robot.extras.meshes, mesh.file, at)
+        own[name] = data.encode() if isinstance(data, str) else data or content(robot.meshes, mesh.file, at)
         mesh.file = name
     if own:
         copy.meshdir, copy.assets = "", own

@@ -1,10 +1,9 @@
 """MuJoCo's equality constraints as loops, mimic joints and couplings; its keyframes as named postures, without velocities."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import comb
 
+import mujoco
 import numpy as np
 
 from freeflyer.model.description import POINT, WELD, Coupling, Description, Joint, Keyframe, Loop, Mimic, MujocoJoint, Site
@@ -12,7 +11,7 @@ from freeflyer.model.placements import placement, pose_at
 from freeflyer.model.readers.mjcf.bodies import is_link_site
 from freeflyer.model.readers.mjcf.compiling import Compiled
 from freeflyer.model.readers.mjcf.names import TO_OURS, joint_of
-from freeflyer.model.readers.mjcf.tree import Extras
+from freeflyer.model.readers.mjcf.tree import VettedFile
 from freeflyer.model.readers.safe_file import numbers
 from freeflyer.model.validate import ONE_DOF
 from freeflyer.text import unique_name
@@ -21,9 +20,9 @@ from freeflyer.tolerances import ZERO_QUATERNION_LENGTH
 CONNECT, WELDED, JOINT = range(3)  # mjtEq
 
 
-def read_equalities(description: Description, compiled: Compiled, notes: list[str]) -> Description:
-    m = compiled.model
-    found = _Found(description, compiled, notes)
+def read_equalities(description: Description, compiled: Compiled) -> Description:
+    m, notes = compiled.model, compiled.file.notes
+    found = _Found(description, compiled)
     taken = {m.equality(e).name for e in range(m.neq)}
     for e in range(m.neq):
         kind = int(m.eq_type[e])
@@ -44,8 +43,8 @@ def read_equalities(description: Description, compiled: Compiled, notes: list[st
 class _Found:
     """Additions of the equalities to a description, one at a time."""
 
-    def __init__(self, description: Description, compiled: Compiled, notes: list[str]) -> None:
-        self.m, self.bodies, self.joint_names, self.notes = compiled.model, compiled.bodies, compiled.joints, notes
+    def __init__(self, description: Description, compiled: Compiled) -> None:
+        self.m, self.bodies, self.joint_names, self.notes = compiled.model, compiled.bodies, compiled.joints, compiled.file.notes
         self.sites = {s.name: s for s in description.sites}
         self.joints = {j.name: j for j in description.joints}
         self.frames = {x.name for x in description.links} | set(self.sites)
@@ -53,8 +52,6 @@ class _Found:
         self.couplings: list[Coupling] = []
 
     def add_loop(self, e: int, name: str) -> None:
-        import mujoco
-
         m = self.m
         mask = POINT if m.eq_type[e] == CONNECT else WELD
         data, ids = m.eq_data[e], (int(m.eq_obj1id[e]), int(m.eq_obj2id[e]))
@@ -121,22 +118,22 @@ def _may_follow(one: Joint, two: Joint, joints: dict[str, Joint]) -> bool:
     return two.name != one.name
 
 
-def read_keyframes(description: Description, extras: Extras, where: str, notes: list[str]) -> Description:
+def read_keyframes(description: Description, file: VettedFile) -> Description:
     """The description with the file's keyframes. One without a name is called by its number, "0" the first; one without qpos stands
     as the file draws it; one for another number of joints is left out, with a note. Quaternions become unit ones, as MuJoCo makes
     them. Errors: FileError for what are no finite numbers."""
     nq = sum(j.nq for j in description.mujoco)
-    taken = {name for name, _ in extras.keyframes if name}
+    taken = {name for name, _ in file.keyframes if name}
     found: list[Keyframe] = []
-    for k, (given, text) in enumerate(extras.keyframes):
+    for k, (given, text) in enumerate(file.keyframes):
         name = given or unique_name(str(k), taken)
         if text is None:
             found.append(Keyframe(name))
             continue
         if (count := len(text.split())) != nq:
-            notes.append(f"keyframe {name[:80]!r} is not read: it has {count} positions, and the robot {nq}")
+            file.notes.append(f"keyframe {name[:80]!r} is not read: it has {count} positions, and the robot {nq}")
             continue
-        qpos = numbers(text, (nq,), f"{where}, keyframe {name[:80]!r}")
+        qpos = numbers(text, (nq,), f"{file.where}, keyframe {name[:80]!r}")
         found.append(Keyframe(name, _keyframe_positions(description, qpos)))
     return replace(description, keyframes=tuple(found))
 

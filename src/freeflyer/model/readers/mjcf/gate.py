@@ -1,37 +1,21 @@
 """Checks of untrusted MJCF before MuJoCo reads it: as text and bytes, so that MuJoCo opens no file itself."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from freeflyer.errors import FileError
 from freeflyer.model.readers.mjcf.meshes import attach_meshes, collides, delete, drop_shapes, geoms_by_inertia, mesh_of
-from freeflyer.model.readers.mjcf.tree import Extras, expand, strip_unused
+from freeflyer.model.readers.mjcf.tree import VettedFile, expand, strip_unused
 from freeflyer.model.readers.safe_file import is_xml_text, read_xml
 from freeflyer.text import listed
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 ADVICE = {  # by what is in MuJoCo's message
     "mjMINVAL": ". Give the body a mass and an inertia, or weld a body that has them to it",
     "A + B >= C": ". Correct the inertia; a URDF of the robot would be read as it is"}
-
-
-@dataclass(frozen=True)
-class VettedFile:
-    """The tree that is given to MuJoCo, the place for messages, notes on ignored elements, and data read besides."""
-
-    root: _Element
-    where: str
-    notes: list[str]
-    extras: Extras
 
 
 def vet(source: str | os.PathLike[str], folder: Path | None = None, where: str = "") -> VettedFile:
@@ -42,8 +26,7 @@ def vet(source: str | os.PathLike[str], folder: Path | None = None, where: str =
     root, file = read_xml(source, "MJCF")
     where, folder = where or file, folder if is_xml_text(source) else Path(source).resolve().parent
     expand(root, folder, where)
-    notes, extras = strip_unused(root, folder, where)
-    return VettedFile(root, where, notes, extras)
+    return strip_unused(root, folder, where)
 
 
 def parse_spec(robot: VettedFile, files: dict[str, bytes] | None = None) -> Any:
@@ -79,7 +62,7 @@ def spec_with_meshes(robot: VettedFile, use: Callable[[Any, Any, bool], str], in
 
     needed = {mesh: words for body, geom, shaping in geoms_by_inertia(parse_spec(robot))
               if (mesh := mesh_of(geom)) and (words := use(body, geom, shaping))}
-    spec = parse_spec(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
+    spec = parse_spec(robot, attach_meshes(robot.root, robot.meshes, needed, robot.where))
     if inertial:
         drop_shapes(spec)
     for body, geom, shaping in geoms_by_inertia(spec):
@@ -120,7 +103,7 @@ def collected_warnings() -> Iterator[list[str]]:
 def refusal(robot: VettedFile, error: Exception) -> FileError:
     """MuJoCo's message, and the elements that were left out before: it may refer to one of them."""
     advice = next((cure for sign, cure in ADVICE.items() if sign in str(error)), "")
-    words, left_out = f"{_words(error)}{advice}", robot.extras.left_out
+    words, left_out = f"{_words(error)}{advice}", robot.left_out
     if not left_out:
         return FileError(f"{robot.where} is refused by MuJoCo: {words}")
     return FileError(f"{robot.where} cannot be read: {words}. Some elements were left out before, for they are not read: "

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.safe_file import read_bytes, resolve_inside
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from freeflyer.model.readers.safe_file import Element, read_bytes, resolve_inside
 
 MAX_BYTES = 32 * 2**20  # of one file
 MAX_TOTAL = 256 * 2**20
@@ -29,13 +26,13 @@ ADVICE = (
 class Meshes:
     """The <mesh> elements by name, and where their files are: `folder` / `directory` / file. XML text has no folder."""
 
-    elements: dict[str, list[_Element]] = field(default_factory=dict)
-    folder: Path | None = None
-    directory: str = ""
-    stripped: bool = False  # folders in the names of files are left out
+    elements: dict[str, list[Element]]
+    folder: Path | None
+    directory: str
+    stripped: bool  # folders in the names of files are left out
 
 
-def find_meshes(root: _Element, folder: Path | None) -> Meshes:
+def find_meshes(root: Element, folder: Path | None) -> Meshes:
     """The meshes that the file declares; nothing is opened yet."""
     assets = directory = ""
     stripped = False
@@ -43,14 +40,14 @@ def find_meshes(root: _Element, folder: Path | None) -> Meshes:
         assets = compiler.get("assetdir", assets)
         directory = compiler.get("meshdir", directory)
         stripped = compiler.get("strippath", str(stripped)).lower() == "true"
-    elements: dict[str, list[_Element]] = {}
+    elements: dict[str, list[Element]] = {}
     for mesh in root.findall("asset/mesh"):
         file = PurePosixPath(mesh.get("file", "").replace("\\", "/"))
         elements.setdefault(mesh.get("name", file.stem), []).append(mesh)
     return Meshes(elements, folder, directory or assets, stripped)
 
 
-def attach_meshes(root: _Element, meshes: Meshes, needed: dict[str, str], where: str) -> dict[str, bytes]:
+def attach_meshes(root: Element, meshes: Meshes, needed: dict[str, str], where: str) -> dict[str, bytes]:
     """Puts <mesh> elements back into the tree, their files under names that exist nowhere; the contents by these names.
 
     needed: names of meshes, and for what each is needed, in words. Errors: FileError for a mesh that is not declared, is made by
@@ -75,7 +72,7 @@ def attach_meshes(root: _Element, meshes: Meshes, needed: dict[str, str], where:
     return contents
 
 
-def _plain(element: _Element, name: str, at: str) -> _Element:
+def _plain(element: Element, name: str, at: str) -> Element:
     if element.get("builtin") is not None or element.find("plugin") is not None:
         raise FileError(f"{at}, which has no file: only meshes of files and of vertices are read. {ADVICE}")
     mesh = copy.deepcopy(element)

@@ -1,7 +1,5 @@
 """Names under which MJCF holds what it has no elements for, and the joints of a compiled model in the order of qpos."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -50,8 +48,8 @@ FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 KINDS = ("free", "ball", "slide", "hinge")
 # Entries of qpos that make a position here, and the reverse.
 TO_OURS = {"free": (0, 1, 2, 4, 5, 6, 3), "ball": (1, 2, 3, 0), "slide": (0,), "hinge": (0,)}
+NEUTRAL = {"free": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), "ball": (0.0, 0.0, 0.0, 1.0), "slide": (0.0,), "hinge": (0.0,)}
 TO_MUJOCO = {"free": (0, 1, 2, 6, 3, 4, 5), "ball": (3, 0, 1, 2), "slide": (0,), "hinge": (0,)}
-NEUTRAL = ((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0), (0.0,), (0.0,))
 
 
 def position(kind: int, qpos: Sequence[float]) -> tuple[float, ...]:

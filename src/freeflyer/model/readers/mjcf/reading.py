@@ -6,8 +6,6 @@ loops, a linear joint equality a mimic, other joint equalities couplings, keyfra
 where they act on the motion: tendons, contacts, flexes, mocap, plugins, fluid. Mesh files are read only where a body has no
 <inertial>: MuJoCo then computes it."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from typing import Any
@@ -18,7 +16,7 @@ from freeflyer.model.description import Description
 from freeflyer.model.readers.mjcf.bodies import read_model
 from freeflyer.model.readers.mjcf.compiling import Compiled, compile_spec, compile_xml
 from freeflyer.model.readers.mjcf.equalities import read_equalities, read_keyframes
-from freeflyer.model.readers.mjcf.gate import VettedFile, vet
+from freeflyer.model.readers.mjcf.gate import vet
 from freeflyer.text import listed
 
 
@@ -27,8 +25,7 @@ def read_mjcf(source: str | os.PathLike[str]) -> Description:
 
     Included files and meshes must lie in the folder of the file (text has none). FileError where the file is broken, or where
     MuJoCo refuses it; the message contains MuJoCo's own."""
-    robot = vet(source)
-    return _describe(robot, compile_xml(robot))
+    return _describe(compile_xml(vet(source)))
 
 
 def read_spec(spec: Any) -> Description:
@@ -36,18 +33,16 @@ def read_spec(spec: Any) -> Description:
 
     Meshes that shape an inertia must lie in the folder of the file that the specification was read from, or be among its assets.
     Errors: as read_mjcf."""
-    robot, compiled = compile_spec(spec)
-    return _describe(robot, compiled)
+    return _describe(compile_spec(spec))
 
 
-def _describe(robot: VettedFile, compiled: Compiled) -> Description:
-    notes, extras = robot.notes, robot.extras
+def _describe(compiled: Compiled) -> Description:
     with np.errstate(all="ignore"):  # numbers that overflow are refused by `validate`
-        description = read_model(compiled, extras, notes)
-        description = read_equalities(description, compiled, notes)
-        description = read_keyframes(description, extras, robot.where, notes)
-    notes += list_ignored(compiled)
-    return replace(description, notes=tuple(dict.fromkeys(notes)), base="file")
+        description = read_model(compiled)
+        description = read_equalities(description, compiled)
+        description = read_keyframes(description, compiled.file)
+    notes = dict.fromkeys([*compiled.file.notes, *list_ignored(compiled)])
+    return replace(description, notes=tuple(notes), base="file")
 
 
 def list_ignored(compiled: Compiled) -> list[str]:

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from freeflyer.errors import FileError
 from freeflyer.model.readers.mjcf.meshes import Meshes, find_meshes
 from freeflyer.model.readers.mjcf.names import CUSTOM, CUSTOM_FIELDS, CUSTOM_NAMES
-from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, numbers, parse_xml, read_bytes, resolve_inside
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, Element, numbers, parse_xml, read_bytes, resolve_inside
 
 MAX_FILES = 100
 MAX_COPIES = 2_000  # elements that <replicate> may make
@@ -30,20 +26,23 @@ COUNT = re.compile(r"[+]?([0-9]+)", re.ASCII)
 
 
 @dataclass
-class Extras:
-    """What is read from the XML: from <custom>, where the writer leaves them, fields of joints, names of fixed joints (by body) and
-    of hidden links; the joints that a plugin drives; the elements that are not read, in words; the meshes; names and qpos of the
-    keyframes, as text."""
+class VettedFile:
+    """The tree that is given to MuJoCo, the place for messages, the meshes, notes on ignored elements; and what is read besides.
+    From <custom>, where the writer leaves them, fields of joints, names of fixed joints (by body) and of hidden links; the joints
+    that a plugin drives; the elements that are not read, in words; names and qpos of the keyframes, as text."""
 
+    root: Element
+    where: str
+    meshes: Meshes
+    notes: list[str] = field(default_factory=list)
     fields: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     driven: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
-    meshes: Meshes = field(default_factory=Meshes)
     keyframes: list[tuple[str, str | None]] = field(default_factory=list)
 
 
-def expand(root: _Element, folder: Path | None, where: str) -> None:
+def expand(root: Element, folder: Path | None, where: str) -> None:
     """Puts the content of every <include> in its place; paths are below `folder`, and each file comes once at most."""
     if root.tag != "mujoco":
         raise FileError(f"{where} has the root element <{root.tag}>; MJCF begins with <mujoco>")
@@ -68,7 +67,7 @@ def expand(root: _Element, folder: Path | None, where: str) -> None:
     _check_depth(root, where)
 
 
-def _check_depth(root: _Element, where: str) -> None:
+def _check_depth(root: Element, where: str) -> None:
     depth = {root: 1}
     for element in root.iter():
         if element is not root:
@@ -77,37 +76,36 @@ def _check_depth(root: _Element, where: str) -> None:
                 raise FileError(f"{where} nests elements deeper than {MAX_DEPTH}, MuJoCo's limit")
 
 
-def strip_unused(root: _Element, folder: Path | None, where: str) -> tuple[list[str], Extras]:
-    """Removes elements but geoms without effect on the motion; returns notes and the data read from them."""
-    notes: list[str] = []
-    extras = Extras(meshes=find_meshes(root, folder))
+def strip_unused(root: Element, folder: Path | None, where: str) -> VettedFile:
+    """Removes elements but geoms without effect on the motion; notes and data are read from them."""
+    robot = VettedFile(root, where, find_meshes(root, folder))
     for element in list(root):
         if element.tag == "custom":
-            _read_custom(element, extras, where)
+            _read_custom(element, robot)
         if element.tag == "keyframe":
-            extras.keyframes += [(key.get("name", ""), key.get("qpos")) for key in element.findall("key")]
+            robot.keyframes += [(key.get("name", ""), key.get("qpos")) for key in element.findall("key")]
         if element.tag in (*DROPPED, *DROPPED_QUIETLY, "custom"):
             if element.tag in DROPPED and len(element):
-                notes.append(f"<{element.tag}> is ignored")
-                extras.left_out.append(_format_element(element))
+                robot.notes.append(f"<{element.tag}> is ignored")
+                robot.left_out.append(_format_element(element))
             if element.tag == "asset" and element.find("model") is not None:
                 raise FileError(f"{where} attaches other models (<model> in <asset>): save it as one file with MuJoCo")
             root.remove(element)
         elif element.tag == "equality":
             for e in [e for e in element if e.tag not in EQUALITIES]:
-                notes.append(f"<{e.tag}> equality {e.get('name', '')!r} is ignored")
+                robot.notes.append(f"<{e.tag}> equality {e.get('name', '')!r} is ignored")
                 element.remove(e)
         elif element.tag == "actuator":
-            _keep_joint_actuators(element, notes, extras)
+            _keep_joint_actuators(element, robot)
     for tag in (*INNER, *INNER_QUIETLY):
         for element in list(root.iter(tag)):
             if tag in INNER:
-                notes.append(f"<{tag}> is ignored")
-                extras.left_out.append(_format_element(element))
+                robot.notes.append(f"<{tag}> is ignored")
+                robot.left_out.append(_format_element(element))
             element.getparent().remove(element)
     if next(root.iter("attach"), None) is not None:
         raise FileError(f"{where} has an <attach> element: save the whole model as one file with MuJoCo first")
-    for mesh in [m for same in extras.meshes.elements.values() for m in same]:
+    for mesh in [m for same in robot.meshes.elements.values() for m in same]:
         _check_attributes(mesh, where)
     count = 0
     for element in root.iter():
@@ -117,41 +115,41 @@ def strip_unused(root: _Element, folder: Path | None, where: str) -> tuple[list[
     if count > MAX_LEFT:
         raise FileError(f"{where} has {count} elements that affect its motion; at most {MAX_LEFT} are read")
     _check_copies(root, where)
-    return notes, extras
+    return robot
 
 
-def _format_element(element: _Element) -> str:
+def _format_element(element: Element) -> str:
     name = element.get("name", element.get("prefix", element.get("plugin")))
     return f"<{element.tag}>" + (f" {name[:40]!r}" if name else "") + f" (line {element.sourceline})"
 
 
-def _keep_joint_actuators(section: _Element, notes: list[str], extras: Extras) -> None:
+def _keep_joint_actuators(section: Element, robot: VettedFile) -> None:
     for e in list(section):
         joint = e.get("joint", e.get("jointinparent"))
         if e.tag == "plugin" and joint is not None:
-            extras.driven.append(joint)
+            robot.driven.append(joint)
         if joint is None:
-            notes.append(f"actuator {e.get('name', e.tag)!r} does not drive a joint directly: ignored")
+            robot.notes.append(f"actuator {e.get('name', e.tag)!r} does not drive a joint directly: ignored")
             section.remove(e)
 
 
-def _read_custom(section: _Element, extras: Extras, where: str) -> None:
+def _read_custom(section: Element, robot: VettedFile) -> None:
     for e in section:
         name = e.get("name", "")
         if not name.startswith(CUSTOM) or name.count(":") < 2:
             continue
         what, joint = name[len(CUSTOM) :].split(":", 1)
         if what in CUSTOM_NAMES and e.tag == "text":
-            extras.names[what, joint] = e.get("data", "")
+            robot.names[what, joint] = e.get("data", "")
         else:
             if what not in CUSTOM_FIELDS:
                 known = ", ".join(CUSTOM_NAMES + CUSTOM_FIELDS)
-                raise FileError(f"{where}: custom element {name!r} holds {what!r}; known: {known}")
-            values = numbers(e.get("data", ""), tuple(range(1, 8)), f"{where}, custom numeric {name!r}")
-            extras.fields.setdefault(joint, {})[what] = values
+                raise FileError(f"{robot.where}: custom element {name!r} holds {what!r}; known: {known}")
+            values = numbers(e.get("data", ""), tuple(range(1, 8)), f"{robot.where}, custom numeric {name!r}")
+            robot.fields.setdefault(joint, {})[what] = values
 
 
-def _check_attributes(element: _Element, where: str) -> None:
+def _check_attributes(element: Element, where: str) -> None:
     """No NaN or infinity reaches MuJoCo, which takes NaN; attributes that only name files and looks go."""
     for name in ATTRIBUTES:
         element.attrib.pop(name, None)
@@ -163,7 +161,7 @@ def _check_attributes(element: _Element, where: str) -> None:
                     raise FileError(f"{where}, {at}, {name}: {word!r} is not a finite number")
 
 
-def _check_copies(root: _Element, where: str) -> None:
+def _check_copies(root: Element, where: str) -> None:
     """<replicate> copies what it holds; nested ones multiply."""
     bodies = sum(1 for _ in root.iter("body"))
     if bodies > MAX_BODIES:
@@ -180,7 +178,7 @@ def _check_copies(root: _Element, where: str) -> None:
             raise FileError(f"{where}: <replicate> makes more than {MAX_COPIES} elements: refused")
 
 
-def _count(replicate: _Element, where: str) -> int:
+def _count(replicate: Element, where: str) -> int:
     """The count of a <replicate> as MuJoCo reads it: spaces around it, a plus sign and leading zeros change nothing."""
     text = replicate.get("count", "")
     digits = COUNT.fullmatch(text.strip(" \t\r\n\v\f"))
