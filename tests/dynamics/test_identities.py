@@ -75,7 +75,7 @@ def test_hamel_form_is_the_one_of_the_thesis(c: Case) -> None:
 @given(cases())
 def test_inverse_and_forward_dynamics_undo_each_other(c: Case) -> None:
     M, inverse = ff.mass_matrix(c.model, c.q), ff.inverse_mass_matrix(c.model, c.q)
-    assert np.array_equal(M, M.T)
+    assert np.abs(M - M.T).max() <= 4e-16 * np.abs(M).max()  # coordinates that mimic joints share are sums, in either order
     assert np.array_equal(inverse, inverse.T)
     assert np.linalg.eigvalsh(M)[0] > 0.0
     close(M @ inverse, np.eye(c.model.nv), solved(M), 2, least=0.0)

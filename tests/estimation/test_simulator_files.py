@@ -11,6 +11,7 @@ from estimation_robots import sensed
 from freeflyer.contacts import feet_by_name, feet_from_file
 from freeflyer.model.readers.mjcf.gate import compile_model, spec_with_shapes
 from freeflyer.model.writers.mjcf import to_mjcf
+from freeflyer.progress import no_progress
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_scene import Plant, plant
 from freeflyer.sim.mujoco_spec import for_simulator
@@ -88,5 +89,5 @@ def test_a_simulation_that_breaks_leaves_no_file(tmp_path, monkeypatch):
     simulator = plant(s.model, None, feet, s.names, np.vstack([way.start, way.q]), servos)
     assert isinstance(simulator, Plant)
     simulator.mj_model.actuator_gainprm[:, 0] = 1e200
-    refused(ff.InputError, "falls in the simulator", simulate, s, simulator, way, sway, servos)
+    refused(ff.InputError, "falls in the simulator", simulate, s, simulator, way, sway, servos, no_progress)
     assert os.listdir(".") == []
