@@ -219,8 +219,8 @@ def test_the_step_is_the_projected_slope_to_the_least_value():
         T[-1] = np.nan  # as memory may be: a row inside of its limits is not made
         sides = np.concatenate([rng.choice([-1.0, 1.0], above), np.full(own, 2.0), rng.choice([-1.0, 1.0], own), [0.0]])
         residuals = np.concatenate([np.zeros(above), rng.standard_normal(own), np.zeros(own + 1)])
-        held, multipliers, d, parts = np.zeros(m), np.zeros(m), np.zeros(WIDTH), np.zeros(m + 8)
-        level = descend(2, ends, held, sides, T.ravel(), residuals, y, 1e-9, m, n, WIDTH, multipliers, d, parts)
+        held, multipliers, locked, d, parts = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(WIDTH), np.zeros(m + 8)
+        level = descend(2, ends, held, sides, T.ravel(), residuals, y, 1e-9, m, n, WIDTH, multipliers, locked, d, parts)
         C, slope = (sides[:, None] * T)[:above], residuals[:-1] @ T[:-1]
         found, left = nnls(C.T, -slope)
         if left < 1e-9:

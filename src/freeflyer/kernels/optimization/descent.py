@@ -16,9 +16,10 @@ from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear
 from freeflyer.kernels.optimization.penalties import HARD, keep_limits
 
 RESTING = 1e-8  # of a row: one of which less is left does not change
+NEEDED = 1e-9  # of a level's slope: it needs limits whose multipliers are larger
 FLOOR = 0.01  # of a level's slope: what counts as its length for the rates of rows, however little is left of it
-
 AT = 1e-10  # of the size of a row's terms: a row nearer to its limit is at it
+LESS, NOISE = 1e-7, 1e-11  # of the square of a level's violation, of its terms: falls that are less than both are none
 
 
 @kernel
@@ -63,14 +64,27 @@ def lengthen(levels, ends, level, held, sides, T, m, width, direction):
         store_row(direction, k, share * load_row(direction, k))
 
 
+def is_less(begin, end, held, sides, T, residuals, sizes, y, width, direction):
+    """Whether a level's least value along its direction of steepest descent is less than its value now, by more than rounding may be."""
+    slope, curvature, value, terms = dot(direction, 0, direction, 0, width), 0.0, 0.0, 0.0
+    for i in range(begin, end):
+        rate = dot(T, width * i, direction, 0, width) if load(sides, i) != FREE else 0.0
+        if load(held, i) != FREE or load(sides, i) * rate > 0.0:
+            curvature, value = curvature + rate * rate, value + load(residuals, i) * load(residuals, i)
+            terms += load(sizes, i) * load(sizes, i)
+    noise = NOISE * sqrt(terms * dot(y, 0, y, 0, width) * value)
+    return slope * slope > min(LESS * value, 2.0 * noise) * curvature
+
+
 @kernel
-def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts):
+def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, locked, direction, parts):
     """The first level that is not optimal at y (width,), and its direction (width,) of steepest descent; `levels` for the norm of
     y, one more if all is optimal.
 
     sides (m,): 2 for equations, 1 and -1 for rows beyond or at their upper or lower limit, 0 for others. residuals (m,): of
     equations and of rows beyond their limits, zero for others. held (m,): becomes what must be held. multipliers (m,): of the
-    level. tolerance: the share of a level's slope that may be left."""
+    level. locked (m,): 1 for rows that hold levels above it, which are optimal. tolerance: the share of a level's slope that may be
+    left."""
     before = taken(T)
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
     stride = row_width(T, 2 * n + 1)
@@ -86,6 +100,7 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
     for i in range(m):
         side = load(sides, i)
         store(previous, i, load(held, i))
+        store(locked, i, 0.0)
         store(held, i, side if side == EQUAL or load(residuals, i) != 0.0 else FREE)
         store(sizes, i, 0.0)
         store(low, i, 0.0 if side < 0.0 else -LARGEST)
@@ -125,15 +140,17 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
             keep_limits(
                 0, 0, P, P, Q, rank, low, high, softness, sizes, FLOOR * gradient, begin, m, n, width, W, direction, signs,
                 multipliers, L, S, wide, owners, balancing, slots, norms, listed, step, d, parts)  # fmt: skip
-            if dot(direction, 0, direction, 0, width) > least * least:
+            if dot(direction, 0, direction, 0, width) > least * least and (
+                    k == levels or is_less(begin, end, held, sides, T, residuals, sizes, y, width, direction)):  # fmt: skip
                 found = k
         for i in range(end):
-            needed = i < begin and load(multipliers, i) > WRONG * gradient
+            needed = i < begin and load(multipliers, i) > NEEDED * gradient
             if needed:
                 store(held, i, load(sides, i))
-            if load(held, i) != FREE and (needed or i >= begin) and found > levels and rank < n:
+            if load(held, i) != FREE and (needed or i >= begin) and found > levels:
                 size = load(sizes, i)
-                if dot(P, width * i, P, width * i, width) > RESTING * RESTING * size * size:
+                store(locked, i, 1.0)
+                if rank < n and dot(P, width * i, P, width * i, width) > RESTING * RESTING * size * size:
                     set_row(Q, width * rank, P, width * i, width)
                     rank += 1 if add_orthogonal(Q, rank, width, width, sums, 0, width, parts) else 0
         fresh = from_entry(Q, width * known)

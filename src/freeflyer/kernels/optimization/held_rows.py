@@ -11,7 +11,7 @@ from freeflyer.kernels.optimization.orthogonal_rows import clear, dot
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
 BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
-WRONG = 1e-10  # of the gradient: multipliers of the wrong sign above are wrong, of the right sign decide a row
+WRONG, DECIDED = 1e-10, 1e-9  # of the gradient: multipliers of the wrong sign above are wrong, of the right sign decide a row
 ROUNDING = 1e-13  # of the size of a row's terms: a residual that is none
 LARGEST = 1e300  # a limit beyond is none
 
@@ -75,14 +75,15 @@ def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, 
 
 
 @kernel
-def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, wrong, d):
+def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, locked, wrong, d):
     """The held limit whose lexicographic multiplier has most of the wrong sign, -1 if there is none; and the first of all rows of
     its level that are inside of their limits, which are released, m if there is only one.
 
-    multipliers (m,): of the last level, which is least norm. wrong: the share of the gradient that counts."""
+    multipliers (m,): of the last level, which is least norm. locked (m,): 1 for rows that stay. wrong: the share of the gradient
+    that counts."""
     m = load_int(ends, levels - 1) if levels > 0 else 0
     for i in range(m):
-        store(decided, i, 0.0)
+        store(decided, i, load(locked, i))
     worst, first, count, begin, before = -1, m, 0, 0, 0
     for k in range(levels + 1):
         last = k == levels
@@ -106,7 +107,7 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
             for i in range(begin, end):
                 if load(held, i) != FREE and load(held, i) != EQUAL:
                     push = load(held, i) * load(residuals, i) * sqrt(dot(T, width * i, T, width * i, width))
-                    if push > wrong * gradient:
+                    if push > DECIDED * gradient:
                         store(decided, i, 1.0)
                     if push < -wrong * gradient:
                         store(held, i, FREE)
@@ -126,7 +127,7 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
                 at = load(held, i)
                 if at != FREE and at != EQUAL and load(decided, i) == 0.0:
                     push = at * load(multipliers, i) * sqrt(dot(T, width * i, T, width * i, width))
-                    if push > wrong * gradient:
+                    if push > DECIDED * gradient:
                         store(decided, i, 1.0)
                     if push < -wrong * gradient and push < most:
                         worst, most = i, push

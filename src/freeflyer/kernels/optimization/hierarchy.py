@@ -6,8 +6,8 @@ potentially conflicting linear constraints in robotics", 2015). Rows that are he
 stay within their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the
 solution of the held rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one
 point, rounds may make no step, or release one limit again and again. Then the projected slope proves the optimum, or gives a step
-that is longer than zero (descent.py). If the equations violate many limits, or rounds go on, the method begins anew near the
-solution (penalties.py).
+that is longer than zero (descent.py); levels above that it finds optimal keep their values from then on. If the equations violate
+many limits, the method begins anew near the solution (penalties.py).
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -29,19 +29,17 @@ from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_s
 
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops
-TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
-MORE_TOLERANT, WIDER, MOST_TOLERANT = 2.0, 8.0, 1e-4  # by how much more each time; after a step that is none, and the most then
-WRONG_SHARE = 0.1  # of the tolerance: the share that one multiplier of the wrong sign may have
+TOLERANCE, WRONG_SHARE = 1e-9, 0.1  # of a level's slope: what may be left at an optimum; of that, for one wrong multiplier
 SHORT = 1e-9  # of the size of x: a shorter step counts as none, if rounds go on
 PATIENCE, BLOCKED, REPEATED = 2, 5, 2.0  # such rounds, if a row is released or a limit stops them, and releases of one row, after
 # which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
-LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
-LONGEST = 1e9  # of the largest limit by its row: a longer x has run away, along a way that hardly changes levels
+STARTS = 3  # kinds of starts
+LONGEST, AWAY, RUNS_AWAY = 1e9, 2.0, 2  # of the largest limit by its row: a longer x has run away, along a way that hardly changes
+# levels; how this is told; how often it ends the search
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
 TURNED = 1e-12  # of an entry: by how much rows change if rounds run out, times the attempt
-FIRST_ROUNDS, ROUNDS, LAST_ROUNDS, ATTEMPTS = 40, 80, 300, 4  # rounds at first, then, and in the last of so many attempts
-SLACK, NEARLY = 1e-8, 1e-9  # of a row's terms: by how much every other attempt relaxes limits; by how much they may be missed then
+ROUNDS, LAST_ROUNDS, ATTEMPTS = 80, 300, 5  # rounds of an attempt, and of the last of so many
 
 
 def turn_rows(rows, m, n, width, size):
@@ -49,26 +47,6 @@ def turn_rows(rows, m, n, width, size):
     for i in range(m):
         for j in range(n):
             store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * spread(n * i + j)))
-
-
-def relax_limits(lower, upper, lengths, length, m, slack, low, high):
-    """low, high (m,): limits of inequalities moved outwards by different shares of up to `slack` of the rows' terms."""
-    for i in range(m):
-        least, most = load(lower, i), load(upper, i)
-        room = slack * (1.0 + spread(i)) * load(lengths, i) * length if least != most else 0.0
-        store(low, i, least - room)
-        store(high, i, most + room)
-
-
-def kept(lower, upper, held, values, lengths, length, m):
-    """Whether rows that are not held are within their limits, but for a small share of what relaxed limits allowed."""
-    inside = True
-    for i in range(m):
-        if load(held, i) == FREE:
-            value = load(values, i)
-            room = NEARLY * (load(lengths, i) * length + abs(value))
-            inside = inside and load(lower, i) - room <= value <= load(upper, i) + room
-    return inside
 
 
 def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
@@ -114,7 +92,7 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
 
 
 @kernel
-def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, start, attempt, last, x, held, multipliers,
+def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, attempt, last, x, held, multipliers,
                verdict):  # fmt: skip
     """As `solve_hierarchy`, whose rounds may run out at `last`; rows and the start differ from attempt to attempt."""
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
@@ -131,10 +109,8 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
     sides, releases = workspace(linear, m + 8), workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
-    lower, upper, relaxed = workspace(linear, m + 8), workspace(linear, m + 8), False
-    copy_entries(least, m, lower)
-    copy_entries(most, m, upper)
-    for buffer in (made, own, releases):
+    locked, shifts = workspace(linear, m + 8), workspace(linear, m + 8)
+    for buffer in (made, own, releases, locked, shifts):
         clear(buffer, 0, m)
     clear(y, 0, width)
     clear(point, 0, width)
@@ -148,25 +124,25 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
     size = sqrt(dot(center, 0, center, 0, width))
     for i in range(m):
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
-        for limit in (abs(load(least, i)), abs(load(most, i))):
+        for limit in (abs(load(lower, i)), abs(load(upper, i))):
             if limit < LARGEST and load(lengths, i) > 0.0:
                 size = max(size, limit / load(lengths, i))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
-    tolerance, way, length, known, proven, fresh = TOLERANCE, 0.0, 0.0, abs(load(start, 0)) < LARGEST, False, False
+    way, length, known, proven, fresh = 0.0, 0.0, abs(load(start, 0)) < LARGEST, False, False
     if known:
         for j in range(n):
             store(point, j, load(start, j))
         put_coordinates(metric, R, point, center, n, width, y)
         put_products(rows, m, width, width, point, 0, values)
         hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-    begun, late, change, single, rank, started, stalls = attempt % STARTS, LATE, 0, -1, 0, known, 0
-    rounds, going, exchanged, ending = 0, 1.0, False, False
+    change, single, rank, started, stalls = 0, -1, 0, known, 0
+    rounds, going, exchanged = 0, 1.0, False
     while going != 0.0 and rounds < last:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
-                store(e, i, sqrt(load(weights, i)) * (bound_of(held, lower, upper, i) - load(offsets, i)))
+                store(e, i, sqrt(load(weights, i)) * (bound_of(held, lower, upper, i) - load(offsets, i)) + load(shifts, i))
         if single >= 0:
             exchanged = not fresh
             if fresh or not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
@@ -182,7 +158,7 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
         put_combination(z, rank, Q, width, goal)
         stop, at, share, starting = -1, FREE, 1.0, False
         change, single = m, -1
-        if started and not proven and not ending:
+        if started and not proven:
             for k in range(0, width, row_step(goal)):
                 store_row(direction, k, load_row(goal, k) - load_row(y, k))
             way = sqrt(dot(direction, 0, direction, 0, width))
@@ -196,32 +172,28 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
                 stalls += 1
         if stop >= 0:
             add_scaled_row(y, 0, share, direction, 0, 0, width)
-        elif ending or not proven:
+        elif not proven:
             set_row(y, 0, goal, 0, width)
         put_direction(metric, W, y, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
         length = sqrt(dot(point, 0, point, 0, width))
-        if rounds == 1 and attempt % 2 == 1:
-            relax_limits(least, most, lengths, length, m, SLACK, lower, upper)
-            relaxed = True
         put_products(rows, m, width, width, point, 0, values)
         worst, seeking = -1, False
         if stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
             single, seeking = stop, stalls >= BLOCKED
         else:
-            first, inside = m, ending and kept(lower, upper, held, values, lengths, length, m)
-            proven, ending = proven and not ending, False
-            if not proven and not inside:
+            first = m
+            if not proven:
                 first = hold_violated(
                     held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
             change = first
-            starting = first < m and not started and rounds > FEW and begun < STARTS
+            starting = first < m and not started and rounds > FEW
             if first == m:
                 worst, change = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided,
-                    EVERY if proven else WRONG_SHARE * tolerance, direction)  # fmt: skip
-                starting = worst >= 0 and not started and rounds > 1 and begun < STARTS
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, locked,
+                    EVERY if proven else WRONG_SHARE * TOLERANCE, direction)  # fmt: skip
+                starting = worst >= 0 and not started and rounds > 1
                 started = True
                 if worst >= 0:
                     store(releases, worst, load(releases, worst) + 1.0)
@@ -231,27 +203,22 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
                         single = worst if change == m else -1
                 elif exchanged and not proven:  # factors that were exchanged row by row lose digits, and may show another rank
                     change, exchanged, fresh = 0, False, True
-                elif relaxed:
-                    relax_limits(least, most, lengths, length, m, 0.0, lower, upper)
-                    relaxed, ending, change = False, True, m
                 elif length <= LONGEST * size:
                     going = 0.0
                 else:
-                    rounds = last
+                    going, rounds = AWAY, last
         if seeking:
             put_sides(
                 lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals,
                 parts)  # fmt: skip
             level = steepest(
-                levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
+                levels, ends, held, sides, T, residuals, y, TOLERANCE, m, n, width, multipliers, locked, direction, parts)
             clear(releases, 0, m)
-            change, single, stalls, tolerance = 0, -1, 0, max(min(MORE_TOLERANT * tolerance, TOLERANT), tolerance)
-            proven = level > levels
+            change, single, stalls, proven = 0, -1, 0, level > levels
+            for i in range(m):
+                store(shifts, i, load(locked, i) * load(residuals, i))
             if not proven:
                 lengthen(levels, ends, level, held, sides, T, m, width, direction)
-                way = sqrt(dot(direction, 0, direction, 0, width))
-                if way <= SHORT * sqrt(dot(y, 0, y, 0, width)):  # the level cannot be improved
-                    tolerance = max(tolerance, min(WIDER * tolerance, MOST_TOLERANT))
                 put_direction(metric, W, direction, n, width, point)
                 stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
                 add_scaled_row(y, 0, share, direction, 0, 0, width)
@@ -260,17 +227,18 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
                 put_products(rows, m, width, width, point, 0, values)
                 if stop >= 0:
                     hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
-        if starting or (rounds == late and going != 0.0 and not proven and begun < STARTS):
-            late, started = rounds + LATE, True
+        if starting:
+            started = True
+            clear(locked, 0, m)
+            clear(shifts, 0, m)
             change, single, exchanged, stalls = 0, -1, False, 0
             put_start(
-                levels, ends, begun, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
+                levels, ends, attempt % STARTS, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
                 residuals, multipliers, decided, sides, R, parts)  # fmt: skip
             put_direction(metric, W, y, n, width, point)
             add_scaled_row(point, 0, 1.0, center, 0, 0, width)
             put_products(rows, m, width, width, point, 0, values)
             hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-            begun += 1
     begin = 0
     for k in range(levels):  # limits that depend on rows before them hold nothing
         for i in range(begin, load_int(ends, k)):
@@ -290,22 +258,21 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
-    If rounds run out, they begin anew with rows that differ by rounding and from other starts. Every other time limits are relaxed
-    by different amounts, until a solution is found: many limits that meet in one point, as at the tip of a friction cone, are then
-    met one by one (Charnes, "Optimality and degeneracy in linear programming", Econometrica 20, 1952)."""
+    If rounds run out, they begin anew with rows that differ by rounding and from other starts."""
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     near, first = workspace(linear, n + 8), workspace(linear, m + 8)
-    before, rounds, attempt = taken(linear), 0.0, 1
-    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, 0, FIRST_ROUNDS, x, held, multipliers,
-               verdict)  # fmt: skip
-    for j in range(n):
-        store(near, j, INFINITE)
-    clear(first, 0, m)
-    while attempt <= ATTEMPTS and load(verdict, 1) != 0.0:
-        rounds += load(verdict, 0)
-        release(linear, before)
-        most = ROUNDS if attempt < ATTEMPTS else LAST_ROUNDS
+    before, rounds, attempt, away, going = taken(linear), 0.0, 0, 0, True
+    copy_entries(start, n, near)
+    copy_entries(guess, m, first)
+    while going:
+        most = ROUNDS if attempt < ATTEMPTS - 1 else LAST_ROUNDS
         put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, attempt, most, x, held, multipliers,
                    verdict)  # fmt: skip
-        attempt += 1
-    store(verdict, 0, rounds + load(verdict, 0))
+        release(linear, before)
+        for j in range(n):
+            store(near, j, INFINITE)
+        clear(first, 0, m)
+        attempt, rounds = attempt + 1, rounds + load(verdict, 0)
+        away += 1 if load(verdict, 1) == AWAY else 0
+        going = load(verdict, 1) != 0.0 and attempt < ATTEMPTS and away < RUNS_AWAY
+    store(verdict, 0, rounds)

@@ -5,7 +5,8 @@ orthogonal again if little is left of it; twice is enough (Giraud, Langou and Ro
 Gram-Schmidt orthogonalization process", 2005). A row of which nothing is left depends on the rows before it. So y = sum_j z_j Q_j,
 and L z = e is solved level by level. If rows of a level contradict each other or rows above, z is the level's least-squares
 solution. If one row is held or released, Q and L are turned (Givens): rows behind it move on by a column, until one of them depends
-on those before it or no longer does.
+on those before it or no longer does. Where little is left of a row, it is compared with the rounding of the rows of which it is a
+sum (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, ch. 19).
 """
 
 from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, row_total, row_width, sqrt, store, store_row
@@ -13,10 +14,11 @@ from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 
 ENOUGH = 0.5  # of a row's squared length: if more is left of it, it is orthogonal to working precision
-DEPENDENT = 1e-8  # of a row's length: a row of which less is left depends on rows before it
+DEPENDENT = 1e-11  # of a row's length: a row of which less is left depends on rows before it
+UNCLEAR, ROUNDING = 1e-5, 1e-14  # of a row's length: if less is left of it, this share of the rows that add up to it is rounding
 SMALL, LONG = 1e-6, 1e7  # of a row's length, of the length of a solution: a row of which less is left is not met by so long a one
 FREE = float("inf")  # the length of a direction that least squares leave free: its share becomes zero
-FLAT = 1e-8  # of a level's largest slope: a direction in which it changes by less, or that is so much longer, is free
+FLAT = 1e-9  # of a level's largest slope: a direction in which it changes by less, or that is so much longer, is free
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
 
 
@@ -88,6 +90,28 @@ def set_part(L, at, parts, n, width):
         store(L, at + j, load(parts, j))
 
 
+def is_unclear(L, T, i, j, width):
+    """Whether entry j of row i of L may be rounding."""
+    entry = load(L, width * i + j)
+    return entry * entry <= UNCLEAR * UNCLEAR * dot(T, width * i, T, width * i, width)
+
+
+@kernel
+def is_rounding(L, own, i, rank, width, parts):
+    """Whether entry `rank` of row i of L is not more than rounding leaves of the rows before it, of which the row is the sum."""
+    total, j, left = sqrt(dot(L, width * i, L, width * i, width)), rank, load(L, width * i + rank)
+    for k in range(rank):
+        store(parts, k, load(L, width * i + k))
+    for back in range(i):
+        k = i - 1 - back
+        if load(own, k) != 0.0:
+            j -= 1
+            x = load(parts, j) / load(L, width * k + j)
+            add_scaled_row(parts, 0, -x, L, width * k, 0, j)
+            total += abs(x) * sqrt(dot(L, width * k, L, width * k, width))
+    return left <= ROUNDING * total
+
+
 @kernel
 def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
     """Q and L of the rows of T that are held, from row `first` on; own (m,): 1 for rows independent of those before them."""
@@ -104,8 +128,11 @@ def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
             for k in range(0, width, row_step(Q)):
                 store_row(Q, width * rank + k, load_row(T, width * i + k))
             if add_orthogonal(Q, rank, width, width, L, width * i, width, parts):
-                store(own, i, 1.0)
-                rank += 1
+                if is_unclear(L, T, i, rank, width) and is_rounding(L, own, i, rank, width, parts):
+                    store(L, width * i + rank, 0.0)
+                else:
+                    store(own, i, 1.0)
+                    rank += 1
 
 
 def turn(L, held, i, j, m, width, Q):
@@ -149,6 +176,8 @@ def exchange_row(T, held, i, m, n, rank, width, Q, L, own, parts):
                 place += 1
             elif going and load(held, k) != 0.0:
                 going = depends(L, T, k, place, width)
+                if not going and is_unclear(L, T, k, place, width):
+                    return False
                 store(own, k, 0.0 if going else 1.0)
                 if going:
                     store(L, width * k + place, 0.0)
@@ -163,6 +192,8 @@ def exchange_row(T, held, i, m, n, rank, width, Q, L, own, parts):
         while last >= place and depends(L, T, i, last, width):
             store(L, width * i + last, 0.0)
             last -= 1
+    if last >= place and is_unclear(L, T, i, last, width):
+        return False
     store(own, i, 1.0 if last >= place else 0.0)
     for back in range(last - place):
         turn(L, held, i, last - 1 - back, m, width, Q)
@@ -172,7 +203,7 @@ def exchange_row(T, held, i, m, n, rank, width, Q, L, own, parts):
             if place > last:
                 if last < rank:
                     store(own, k, 0.0)
-            elif depends(L, T, k, place, width):
+            elif is_unclear(L, T, k, place, width):
                 return False
     return True
 

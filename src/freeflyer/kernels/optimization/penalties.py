@@ -5,12 +5,11 @@ Equations of levels above, and limits that they need, are eliminated by orthonor
 of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex quadratic programs", Mathematical Programming
 27, 1983): from the minimum without them, the limit that is exceeded most is held, and limits whose multipliers vanish on the way
 are released. Limits of levels above are hard. A limit of the level has a variable of its own, by which it is missed. Each pass goes
-on from where the last one has ended (the proximal point method), and begins with the limits that the last one has held; slow passes
-are lengthened along their line.
+on from where the last one has ended (the proximal point method), and begins with the limits that the last one has held. Passes are
+lengthened along their line; if they are slow, the share of the metric falls.
 
-If a level seems to be met in the end, its rows become of one size, as weights do not matter then. If more limits are exceeded than
-there are unknowns, these are squares of the level's matrix, as equations are, and the others wait: Newton's method, damped by a
-larger share of the metric at first, with the least violations on each line.
+If more limits are exceeded than there are unknowns, these are squares of the level's matrix, as equations are, and the others wait:
+Newton's method, damped by a larger share of the metric at first, with the least violations on each line.
 """
 
 from freeflyer.kernels.backend import (
@@ -32,6 +31,7 @@ MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less ar
 DECIDED = 1e-8  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST, LATER = 1e300, -1.0  # LATER: softness of limits that damped steps leave out
 STOPPED, LEVEL = 1e-9, 1e-13  # of a direction and a row, of the terms of a slope: a smaller rate or slope is none
+SLOW, SHARPER = 0.5, 0.1  # of the way of the pass before: a pass that moves more is slow; the share of the metric then, of SHARE
 SEARCHES, FARTHEST = 10, 1e4  # rounds on a line; how often a pass may be repeated along its line
 DAMPED, BACK, SHORT = 1e-2, 0.5, 0.8  # of the damping before, if less than BACK of a step is taken back; steps that help little
 STEPS, FIRST_STEPS = 9, 3  # damped steps of a level, at most, and those that may be short
@@ -297,23 +297,25 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
             set_row(rest, 0, y, 0, width)
             subtract_products(rest, 0, 0, width, parts, 0, rank, Q, width)
         passes, enough, moved, gradient, count, slacks = 0, 0.0, 1.0, LARGEST, 0, 0
-        falling = True
+        last_moved, falling, large = LARGEST, True, relative == SHARE
         clear(multipliers, 0, stride)
         many, even, again, damped, damping, steps, eased = True, False, True, False, DAMPED, STEPS, share
         while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED or falling or (damped and eased > share)):
-            if passes > 1 and stage < levels and not many and not even:
+            if passes > 1 and stage < levels and not many and not even and large:
                 t = least_on_line(T, y, before, low, high, begin, end, softness, sizes, width, values, rates, -FARTHEST, 0.0)
                 add_scaled_row(y, 0, t, before, 0, 0, width)
             passes += 1
             last_gradient = gradient
             set_row(before, 0, y, 0, width)
-            outside, renewed = 0, many or even
+            slow = large and passes > 2 and stage < levels and not many and not even and moved > SLOW * last_moved
+            share, large, last_moved = SHARPER * share if slow else share, large and not slow, moved
+            outside, renewed = 0, many or even or slow
             for i in range(begin, end):
                 value = dot(T, width * i, y, 0, width)
                 store(strengths, i, min(max(value, load(low, i)), load(high, i)) - value)
                 if load(softness, i) + load(squares, i) != 0.0 and load(strengths, i) != 0.0 and load(low, i) != load(high, i):
                     outside += 1
-            damped = steps > 0 and (outside > n if passes < 2 else damped)
+            damped = steps > 0 and (outside > n if passes < 2 or (passes < 3 and count >= 2 * n) else damped)
             many = damped or outside > n
             even = again and passes > 2 and falling and not many
             again = again and (even or passes <= 2)  # once, as passes may alternate
