@@ -65,7 +65,7 @@ def lengthen(levels, ends, level, held, sides, T, m, width, direction):
 
 
 def is_less(begin, end, held, sides, T, residuals, sizes, y, width, direction):
-    """Whether a level's least value along its direction of steepest descent is less than its value now, by more than rounding may be."""
+    """Whether a level is less along its direction of steepest descent, by more than rounding may be."""
     slope, curvature, value, terms = dot(direction, 0, direction, 0, width), 0.0, 0.0, 0.0
     for i in range(begin, end):
         rate = dot(T, width * i, direction, 0, width) if load(sides, i) != FREE else 0.0

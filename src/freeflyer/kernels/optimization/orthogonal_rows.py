@@ -5,7 +5,7 @@ orthogonal again if little is left of it; twice is enough (Giraud, Langou and Ro
 Gram-Schmidt orthogonalization process", 2005). A row of which nothing is left depends on the rows before it. So y = sum_j z_j Q_j,
 and L z = e is solved level by level. If rows of a level contradict each other or rows above, z is the level's least-squares
 solution. If one row is held or released, Q and L are turned (Givens): rows behind it move on by a column, until one of them depends
-on those before it or no longer does. Where little is left of a row, it is compared with the rounding of the rows of which it is a
+on those before it or no longer does. If little is left of a row, it is compared with the rounding of the rows of which it is a
 sum (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, ch. 19).
 """
 
