@@ -113,21 +113,22 @@ def test_torques_are_finite_and_levels_optimal(name):
 @pytest.mark.parametrize(
     ("name", "seed"),
     [
-        ("humanoid", 301004995), ("talos", 301002158), ("talos", 302003811), ("talos", 302005923),
-        ("talos", 302001420), ("talos", 303003673),
+        ("humanoid", 301004995), ("talos", 301002158), ("talos", 302003811), ("talos", 302005923), ("talos", 302001420),
+        ("talos", 303003673), ("humanoid", 383), ("humanoid", 12462), ("humanoid", 111), ("humanoid", 13059), ("humanoid", 12333),
     ],
 )  # fmt: skip
-def test_states_that_were_not_optimal_are(name, seed):
-    """States whose active set went in circles until its rounds ran out; two at which a limit stayed barred. Of 20 copies, which
-    differ by rounding, two may still run out of rounds: one of them does in about a hundred."""
+def test_states_that_went_in_circles_end_soon(name, seed):
+    """States at which a limit stayed barred, optimal levels moved on, or rounding made rows independent: rounds then ran out, or
+    took ten times as many. Copies differ by rounding."""
     problem, q, v, strict = random_case(np.random.default_rng(seed), standing(name))
-    rng, ran_out = fresh(name, seed), 0
+    rng, rounds = fresh(name, seed), []
     for _ in range(20):
         p = program_of(problem, q * (1.0 + 1e-13 * rng.standard_normal(q.shape)), v, weighted=not strict)
         found = solve_levels(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, p.g)
-        ran_out += not found.optimal
-        assert not found.optimal or least_slope(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, found.x) < 1e-6
-    assert ran_out <= 2
+        rounds.append(found.rounds)
+        assert found.optimal
+        assert least_slope(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, found.x) < 1e-6
+    assert np.median(rounds) <= 40
 
 
 @pytest.mark.peers

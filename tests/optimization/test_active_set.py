@@ -198,6 +198,20 @@ def test_exchanged_rows_have_the_factors_of_all_rows():
             np.testing.assert_allclose(Q[:rank] @ Q[:rank].T, np.eye(rank), atol=1e-12)
 
 
+@pytest.mark.parametrize(("share", "own"), [(0.0, False), (1e-9, True)])
+def test_rows_depend_if_rounding_alone_is_left_of_them(share, own):
+    """The last row is a sum of the others with coefficients of 1e8, and a share of a row of its own: 1e-9 of it is left, or 1e-10 by
+    rounding."""
+    rng, factor, n, width = fresh(), plain.function(factor_rows, row_step=8), 6, 8
+    T, directions = np.zeros((5, width)), np.linalg.qr(rng.standard_normal((n, n)))[0]
+    T[0, :n], T[1, :n], T[2, :n] = directions[0], directions[0] + 1e-4 * directions[1], directions[1] + 1e-4 * directions[2]
+    T[3] = 1e4 * (T[2] - 1e4 * (T[1] - T[0]))
+    T[4, :n] = directions[0] + share * directions[4]
+    L, flags = np.zeros((6, width)), np.zeros(5)
+    factor(T.ravel(), np.full(5, 2.0), 0, 5, n, width, np.zeros((n + 1) * width), L.ravel(), flags, np.zeros(16))
+    np.testing.assert_array_equal(flags, [1.0, 1.0, 1.0, 0.0, float(own)])
+
+
 @pytest.mark.parametrize(("slope", "met"), [(1e-5, True), (3e-7, True), (3e-8, False), (1e-9, False)])
 def test_rows_that_only_absurd_solutions_meet_depend_on_others(slope, met):
     h = solve_hierarchy([([[1.0, 0.0]], [0.0], [0.0]), ([[1.0, slope]], [1.0], [1.0])])
@@ -228,6 +242,7 @@ def test_the_step_is_the_projected_slope_to_the_least_value():
             continue
         steps += 1
         assert level == 1
+        np.testing.assert_array_equal(locked, 0.0)  # level 0 is met, so it needs no row
         np.testing.assert_allclose(d, -slope - found @ C, atol=1e-9)
         np.testing.assert_allclose(multipliers[:above], found * np.linalg.norm(C, axis=1), atol=1e-9)
         np.testing.assert_array_equal(held[:above] != 0.0, found > 1e-9)
