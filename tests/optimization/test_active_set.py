@@ -200,8 +200,7 @@ def test_exchanged_rows_have_the_factors_of_all_rows():
 
 @pytest.mark.parametrize(("share", "own"), [(0.0, False), (1e-9, True)])
 def test_rows_depend_if_rounding_alone_is_left_of_them(share, own):
-    """The last row is a sum of the others with coefficients of 1e8, and a share of a row of its own: 1e-9 of it is left, or 1e-10 by
-    rounding."""
+    """Row 3 is a sum of others with coefficients of 1e8, of which rounding is left; the last has a share of a row of its own."""
     rng, factor, n, width = fresh(), plain.function(factor_rows, row_step=8), 6, 8
     T, directions = np.zeros((5, width)), np.linalg.qr(rng.standard_normal((n, n)))[0]
     T[0, :n], T[1, :n], T[2, :n] = directions[0], directions[0] + 1e-4 * directions[1], directions[1] + 1e-4 * directions[2]
