@@ -109,7 +109,7 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
                     push = load(held, i) * load(residuals, i) * sqrt(dot(T, width * i, T, width * i, width))
                     if push > DECIDED * gradient:
                         store(decided, i, 1.0)
-                    if push < -wrong * gradient:
+                    if push < -wrong * gradient and load(locked, i) == 0.0:
                         store(held, i, FREE)
                         first, count = min(first, i), count + 1
                         if push < most:
