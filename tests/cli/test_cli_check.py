@@ -106,6 +106,14 @@ def test_bases_of_robots(tmp_path):
     assert "[bold]tip[/nonsense]" in shown
 
 
+@pytest.mark.parametrize("command", ["info", "linearize"])
+def test_the_name_alone_is_bold(command, monkeypatch):
+    for key, value in {"FORCE_COLOR": "1", "TERM": "xterm", "NO_COLOR": ""}.items():
+        monkeypatch.setenv(key, value)
+    name, _, more = printed(command, "humanoid").partition("\n")[0].partition("\x1b[0m")
+    assert (name, more[:2]) == ("\x1b[1mhumanoid_33", "  ")
+
+
 def test_json_of_a_robot(tmp_path):
     result, data = run_json("info", "humanoid")
     assert (result.exit_code, (data["nq"], data["nv"], len(data["actuated"]))) == (0, (40, 39, 33))

@@ -76,7 +76,7 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
 
 
 def _show(out: Any, r: LinearStudy) -> None:
-    out.print(name(r.robot, "bold") + f"  {r.states} states, {len(r.inputs)} inputs", soft_wrap=True)
+    out.print(name(r.robot, "bold"), f" {r.states} states, {len(r.inputs)} inputs", soft_wrap=True)
     for words in (r.found, r.held):
         out.print(name(words, "", 2000), soft_wrap=True)
     out.print(_modes(r))

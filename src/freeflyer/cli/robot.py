@@ -30,7 +30,7 @@ def info(
 
     result = ff.analysis.overview(opt.load_robot(robot, base, loops))
     out = output(json)
-    out.print(name(result.name, "bold") + f"  {totals(result)}")
+    out.print(name(result.name, "bold"), f" {totals(result)}")
     for guides, link in tree_lines(result.links):
         text = Text(guides, style="dim")
         if link.joint is not None:

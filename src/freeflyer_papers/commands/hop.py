@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, FolderOption, JsonOption, ViewOption, make_folder, option
+from freeflyer.cli.options import DebugOption, JsonOption, ViewOption, make_folder, option
 from freeflyer.cli.output import draw_all, output, print_table, status, table, write_json
 from freeflyer.cli.view import play_run
 from freeflyer.errors import InputError, check_name, format_value
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 ExperimentArgument = Annotated[str | None, typer.Argument(metavar="EXPERIMENT",
     help="prismatic-I to -III or revolute-I to -VI; without one, the list of them.", show_default=False)]  # fmt: skip
+FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER",
+    help="Write figure, film strip and animation there.")]  # fmt: skip
 SetOption = Annotated[list[str] | None, option("--set", metavar="NAME=VALUE",
     help="A setting, such as energy_gain=20; may be given several times.")]  # fmt: skip
 
