@@ -93,6 +93,7 @@ def test_the_designed_call_forms():
     (ff, "merge_fixed_links", "merge_fixed"),
     (ff, "PostureTask", "control.PostureTask"),
     (ff, "assemble", "linkages.assemble"),
+    (ff, "constraints", "ConstraintSet"),  # not linkages.constraints, which other rooms alone use
     (ff.control, "PostureTsk", "PostureTask"),
     (ff.sim, "simulat", "simulate"),
 ])  # fmt: skip

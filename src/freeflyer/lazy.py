@@ -31,14 +31,13 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
 
 def _near(name: str, names: list[str], file: str) -> list[str]:
     """Names of the package, and of its rooms as room.name; imported here, as `import freeflyer` is to be fast."""
-    import re
     from pathlib import Path
 
     from freeflyer.errors import near_names
 
     if name in ALGORITHMS and ALGORITHMS[name].partition(".")[0] in names:
         return [ALGORITHMS[name]]
-    imported = re.compile(rf"(?:import |[,(]\s*|^    ){re.escape(name)}(?= as|,|\s*\)|$)", re.MULTILINE)
+    marks = {".py": f'"{name}"', ".pyi": f" {name} as"}  # of public names: in __all__; in stubs
     stubs = sorted(Path(file).parent.glob("*/__init__.py*"))
-    rooms = dict.fromkeys(stub.parent.name for stub in stubs if imported.search(stub.read_text("utf-8")))
+    rooms = dict.fromkeys(x.parent.name for x in stubs if marks[x.suffix] in x.read_text("utf-8").split("__all__")[-1])
     return [f"{room}.{name}" for room in rooms if room in names] or near_names(name, names)
