@@ -233,7 +233,7 @@ def test_the_step_is_the_projected_slope_to_the_least_value():
         sides = np.concatenate([rng.choice([-1.0, 1.0], above), np.full(own, 2.0), rng.choice([-1.0, 1.0], own), [0.0]])
         residuals = np.concatenate([np.zeros(above), rng.standard_normal(own), np.zeros(own + 1)])
         held, multipliers, locked, d, parts = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(WIDTH), np.zeros(m + 8)
-        level = descend(2, ends, held, sides, T.ravel(), residuals, y, 1e-9, m, n, WIDTH, multipliers, locked, d, parts)
+        level, value = descend(0, 2, ends, held, sides, T.ravel(), residuals, y, 1e-9, m, n, WIDTH, multipliers, locked, d, parts)
         C, slope = (sides[:, None] * T)[:above], residuals[:-1] @ T[:-1]
         found, left = nnls(C.T, -slope)
         if left < 1e-9:
@@ -241,6 +241,7 @@ def test_the_step_is_the_projected_slope_to_the_least_value():
             continue
         steps += 1
         assert level == 1
+        assert value == pytest.approx(residuals @ residuals)
         np.testing.assert_array_equal(locked, 0.0)  # level 0 is met, so it needs no row
         np.testing.assert_allclose(d, -slope - found @ C, atol=1e-9)
         np.testing.assert_allclose(multipliers[:above], found * np.linalg.norm(C, axis=1), atol=1e-9)

@@ -64,8 +64,8 @@ def lengthen(levels, ends, level, held, sides, T, m, width, direction):
         store_row(direction, k, share * load_row(direction, k))
 
 
-def is_less(begin, end, held, sides, T, residuals, sizes, y, width, direction):
-    """Whether a level is less along its direction of steepest descent, by more than rounding may be."""
+def fall(begin, end, held, sides, T, residuals, sizes, y, width, direction):
+    """The square of a level's violation, and whether it falls along this direction by more than rounding may be."""
     slope, curvature, value, terms = dot(direction, 0, direction, 0, width), 0.0, 0.0, 0.0
     for i in range(begin, end):
         rate = dot(T, width * i, direction, 0, width) if load(sides, i) != FREE else 0.0
@@ -73,13 +73,13 @@ def is_less(begin, end, held, sides, T, residuals, sizes, y, width, direction):
             curvature, value = curvature + rate * rate, value + load(residuals, i) * load(residuals, i)
             terms += load(sizes, i) * load(sizes, i)
     noise = NOISE * sqrt(terms * dot(y, 0, y, 0, width) * value)
-    return slope * slope > min(LESS * value, 2.0 * noise) * curvature
+    return value, slope * slope > min(LESS * value, 2.0 * noise) * curvature
 
 
 @kernel
-def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, locked, direction, parts):
-    """The first level that is not optimal at y (width,), and its direction (width,) of steepest descent; `levels` for the norm of
-    y, one more if all is optimal.
+def steepest(accepted, levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, locked, direction, parts):
+    """The first level that is not optimal at y (width,), its violation's square, and its direction (width,) of steepest descent;
+    `levels` for the norm of y, one more if all is optimal. Levels before `accepted` are taken for optimal.
 
     sides (m,): 2 for equations, 1 and -1 for rows beyond or at their upper or lower limit, 0 for others. residuals (m,): of
     equations and of rows beyond their limits, zero for others. held (m,): becomes what must be held. multipliers (m,): of the
@@ -109,7 +109,7 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
         if side != FREE:
             set_row(P, width * i, T, width * i, width)
             store(sizes, i, sqrt(dot(T, width * i, T, width * i, width)))
-    rank, begin, k, found = 0, 0, -1, levels + 1
+    rank, begin, k, found, value = 0, 0, -1, levels + 1, 0.0
     while k < levels and found > levels:
         k += 1
         end, gradient, known = m, 0.0, rank
@@ -140,9 +140,9 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
             keep_limits(
                 0, 0, P, P, Q, rank, low, high, softness, sizes, FLOOR * gradient, begin, m, n, width, W, direction, signs,
                 multipliers, L, S, wide, owners, balancing, slots, norms, listed, step, d, parts)  # fmt: skip
-            if dot(direction, 0, direction, 0, width) > least * least and (
-                    k == levels or is_less(begin, end, held, sides, T, residuals, sizes, y, width, direction)):  # fmt: skip
-                found = k
+            if k >= accepted and dot(direction, 0, direction, 0, width) > least * least:
+                value, less = fall(begin, end, held, sides, T, residuals, sizes, y, width, direction)
+                found = k if less or k == levels else found
         for i in range(end):
             needed = i < begin and load(multipliers, i) > NEEDED * gradient
             if needed:
@@ -165,4 +165,4 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
             if rate > -RESTING * load(sizes, i) * sqrt(dot(direction, 0, direction, 0, width)):
                 store(held, i, load(sides, i))
     release(T, before)
-    return found
+    return found, value

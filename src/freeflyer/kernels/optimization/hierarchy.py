@@ -34,6 +34,7 @@ SHORT = 1e-9  # of the size of x: a shorter step counts as none, if rounds go on
 PATIENCE, BLOCKED, REPEATED = 2, 5, 2.0  # such rounds, if a row is released or a limit stops them, and releases of one row, after
 # which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
+STUCK = 1e-9  # of the square of a level's violation: if it falls by less from one such direction to the next, it is least
 STARTS = 3  # kinds of starts
 LONGEST, AWAY, RUNS_AWAY = 1e9, 2.0, 2  # of the largest limit by its row: a longer x has run away, along a way that hardly changes
 # levels; how this is told; how often it ends the search
@@ -109,6 +110,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     sides, releases = workspace(linear, m + 8), workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
+    accepted, last_level, last_value = 0, -1, 0.0
     locked, shifts = workspace(linear, m + 8), workspace(linear, m + 8)
     for buffer in (made, own, releases, locked, shifts):
         clear(buffer, 0, m)
@@ -211,8 +213,13 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             put_sides(
                 lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals,
                 parts)  # fmt: skip
-            level = steepest(
-                levels, ends, held, sides, T, residuals, y, TOLERANCE, m, n, width, multipliers, locked, direction, parts)
+            level, stuck = levels + 1, True
+            while stuck:
+                level, value = steepest(
+                    accepted, levels, ends, held, sides, T, residuals, y, TOLERANCE, m, n, width, multipliers, locked, direction,
+                    parts)  # fmt: skip
+                stuck = level < levels and level == last_level and value >= (1.0 - STUCK) * last_value
+                accepted, last_level, last_value = level + 1 if stuck else accepted, level, value
             clear(releases, 0, m)
             change, single, stalls, proven = 0, -1, 0, level > levels
             for i in range(m):
@@ -231,6 +238,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             started = True
             clear(locked, 0, m)
             clear(shifts, 0, m)
+            accepted, last_level = 0, -1
             change, single, exchanged, stalls = 0, -1, False, 0
             put_start(
                 levels, ends, attempt % STARTS, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
