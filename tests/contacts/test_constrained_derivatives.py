@@ -4,7 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
-from closeness import close_to_rate, close_to_slopes, fresh, refused, slopes
+from closeness import close, close_to_rate, close_to_slopes, fresh, refused, slopes
 from collections.abc import Callable
 from constrained_samples import BASES, moving_robot, random_set
 from freeflyer import contacts, control
@@ -265,3 +265,14 @@ def test_batches_and_loops_as_rows() -> None:
     assert control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles)).balanced
     with pytest.raises(ff.InputError, match="close_loops"):
         control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles, loops=False))
+
+
+def test_one_posture_of_open_loops_under_many_forces() -> None:
+    """Each as alone: forces of loops have leading axes that the posture does not have."""
+    model, rng = robot("hinge"), fresh()
+    q, tau = np.array(ff.linkages.partition(model).q), rng.standard_normal((3, model.nv))
+    held, g, rest = ff.ConstraintSet(model), rng.standard_normal((3, 3)), np.zeros(model.nv)
+    found = ff.constrained_dynamics_derivatives(model, q, rest, tau, constraints=held, gravity=g)
+    for k in range(3):
+        alone = ff.constrained_dynamics_derivatives(model, q, rest, tau[k], constraints=held, gravity=g[k])
+        close(found.dq.a[k], alone.dq.a, 1e-9)

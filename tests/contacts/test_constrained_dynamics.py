@@ -119,6 +119,18 @@ def test_rows_that_a_batch_of_one_joint_shares():
         close(found.a, np.zeros((count, 1)), 1e-12)
 
 
+def test_a_link_without_inertia_is_named():
+    links = ff.Link("a", ff.Inertia(1.0, (0.0, 0.0, 0.1), 0.1 * np.eye(3))), ff.Link("b")
+    joints = ff.Joint("j", "revolute", "world", "a"), ff.Joint("k", "revolute", "a", "b")
+    model, q = ff.build(ff.Description("light", links, joints)), np.zeros((2, 3, 2))
+    for J in np.eye(2)[:, None]:
+        for x, where in ((q, r" at state \[0, 0\]"), (q[0, 0], "")):
+            words = rf"'light' is singular{where} .*joint 'k' moves no inertia"
+            rows = J, np.zeros(1)
+            refused(ff.InputError, words, lambda x=x, rows=rows: ff.constrained_dynamics(model, x, x, x, constraints=rows))
+            refused(ff.InputError, words, ff.impact, model, x, x + 1.0, constraints=rows)
+
+
 def test_the_first_singular_system_is_named():
     model, M = ff.robots.chain(2), np.tile(np.eye(2), (4, 5, 1, 1))
     M[1, 3] = M[2, 0] = 0.0

@@ -356,7 +356,8 @@ def test_units_rows_and_paths(model: ff.Model) -> None:
                  lambda: decoupling.blocks(arm, np.eye(3)), lambda: decoupling.internal_jacobian(arm, arm.neutral, "tip"),
                  lambda: decoupling.external_jacobian(arm, arm.neutral, "tip"),
                  lambda: decoupling.external_internal(arm, arm.neutral, "tip"),
-                 lambda: decoupling.internal_velocity(arm, arm.neutral, np.zeros(3), "tip")):  # fmt: skip
+                 lambda: decoupling.internal_velocity(arm, arm.neutral, np.zeros(3), "tip"),
+                 lambda: decoupling.decouple(arm, np.zeros((0, 3)), np.zeros(3))):  # fmt: skip
         refused(ff.InputError, "does not float", call)
     for form in ("passive", "hamel", "newton-euler"):  # which need no base
         assert decoupling.coriolis_matrix(arm, arm.neutral, np.ones(3), form).shape == (3, 3)

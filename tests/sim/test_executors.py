@@ -334,6 +334,7 @@ def test_wrenches_of_each_robot(how, tails):
 def test_bad_numbers_of_a_batch_are_sentences():
     given = falling(fresh("bad"))
     refused(ff.InputError, r"friction\[2\] must be a number of 0 or more", sim.Ground, friction=[0.1, 0.2, -0.3])
+    refused(ff.InputError, "^friction", sim.Ground, friction=[[0.1, 0.2], [0.3]])
     with pytest.raises(ff.InputError, match=r"friction of the ground is given for robots \(3,\)"):
         sim.simulate(**given | {"ground": sim.Ground(friction=[0.1, 0.2, 0.3])})
     refused(ff.InputError, r"gravity is given for robots \(3,\)", lambda: sim.simulate(**given | {"gravity": np.zeros((3, 3))}))

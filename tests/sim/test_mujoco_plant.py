@@ -131,6 +131,9 @@ def test_servos_of_a_closed_robot_are_forces_of_all_its_joints():
     assert not np.delete(run.tau, [j.iv for j in motors], axis=1).any()
     columns = run.columns()
     assert all((columns[f"tau {j.name}"] == run.tau[:, j.iv]).all() for j in motors)
+    assert run.wrenches(ff.ConstraintSet(model)) == {}  # a run of this model
+    with pytest.raises(ff.InputError, match="MuJoCo's are repeated by"):
+        sim.replay(model, run)
 
 
 def test_damping_does_not_soften_loops():

@@ -188,6 +188,14 @@ def test_runs_are_saved_loaded_and_replayed(tmp_path):
     assert (again.v == run.v).all()
     refused(ReplayError, "sample", lambda: sim.replay(model, back, lambda t, x, y: 1.01 * spring(t, x, y), events=event))
     refused(InputError, "another robot", lambda: sim.replay(ff.robots.quadruped(), back))
+    # Arrays that a user adds to the file are left alone; one of the run that is absent is named
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **arrays, note=np.arange(3), words=np.array(["by hand"]))
+    assert (sim.load(path).tau == run.tau).all()
+    for name in ("head", "tau", "event 0 v_after"):
+        np.savez(path, **{key: x for key, x in arrays.items() if key != name})
+        refused(FileError, f"it has no '{name}'$", sim.load, path)
 
 
 def test_replays_begin_before_the_changes_of_events_at_the_start(tmp_path):

@@ -120,6 +120,7 @@ def _decoupled(model: Model, q: ArrayLike, v: ArrayLike, form: Form) -> Decouple
     entry = ENTRIES[form]
     found = entry.call(model.handle, q, v, None)
     if found is None:
+        check_floating(model)
         found = evaluate(entry, model, (q, v), ("q", "v"))
     if found[2].size and found[2].item(0) != 1.0:  # [1, N]; the compiled code leaves zeros where nothing floats
         check_floating(model)

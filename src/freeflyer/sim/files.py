@@ -20,6 +20,7 @@ from freeflyer.sim.run import FORMAT, Run
 
 PACKED = (ZIP_STORED, ZIP_DEFLATED)
 LARGEST = 2**34  # bytes of a run that is read
+READ = ("head", "t", "q", "v", "tau", "force", "ground", "event")  # first words of arrays that are read; others are the user's
 
 
 def load(path: str | os.PathLike[str]) -> Run:
@@ -45,10 +46,10 @@ def load(path: str | os.PathLike[str]) -> Run:
             if any(x.compress_type not in PACKED for x in archive.infolist()):
                 raise FileError(f"{str(path)!r} is packed otherwise than freeflyer packs runs", path=str(path))
         with np.load(Path(path), allow_pickle=False) as file:
-            head = json.loads(str(file["head"]))
-            if head["format"] != FORMAT:
-                raise FileError(f"{str(path)!r} is a run of another format ({format_value(head['format'])}); {FORMAT!r} is read")
-            a = {name: file[name] for name in file.files if name != "head"}
+            a = {name: file[name] for name in file.files if name.split(" ")[0] in READ}
+        head = json.loads(str(a.pop("head")))
+        if head["format"] != FORMAT:
+            raise FileError(f"{str(path)!r} is a run of another format ({format_value(head['format'])}); {FORMAT!r} is read")
         _check_arrays(head, a)
         forces = {name: a[f"force {k}"] for k, name in enumerate(head["forces"])}
         events = tuple(
@@ -62,7 +63,9 @@ def load(path: str | os.PathLike[str]) -> Run:
         raise
     except OSError as error:
         raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}", path=str(path)) from None
-    except (ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:
+    except KeyError as error:
+        raise FileError(f"{str(path)!r} is no run that freeflyer wrote: it has no {error}", path=str(path)) from None
+    except (ValueError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:
         raise FileError(f"{str(path)!r} is no run that freeflyer wrote: {format_value(str(error))}", path=str(path)) from None
 
 

@@ -106,6 +106,7 @@ def _grid(given: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def each(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) -> Any:
     """x as a float, or as an array (...,) of such numbers, one for each robot."""
+    x = finite_array(name, x) if isinstance(x, list | tuple) else x  # lists may be ragged
     if np.ndim(x) == 0:
         return number(name, x, least, most)
     found = np.array(finite_array(name, x))

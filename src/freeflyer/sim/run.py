@@ -128,11 +128,11 @@ def check_run(model: Model, run: object) -> Run:
         raise InputError(
             f"the run is of another robot ({run.robot!r}) than this model ({model.name!r}), or of another version of its "
             "file, of another base, or of open loops where this one's are closed")
-    widths = {"t": None, "q": model.nq, "v": model.nv, "tau": model.nv}
-    for name, width in widths.items():
+    joints = model.nv, model.tree.nv  # servos of a closed robot in MuJoCo act on all of its joints
+    for name, widths in {"t": (), "q": (model.nq,), "v": (model.nv,), "tau": joints}.items():
         x = getattr(run, name)
-        right = isinstance(x, np.ndarray) and x.dtype == np.float64 and x.ndim >= 1 + (width is not None)
-        if not right or not len(x) or len(x) != len(run.t) or (width is not None and x.shape[-1] != width):
+        right = isinstance(x, np.ndarray) and x.dtype == np.float64 and x.ndim >= 1 + bool(widths)
+        if not right or not len(x) or len(x) != len(run.t) or (widths and x.shape[-1] not in widths):
             raise InputError(f"{name} of the run is no array of samples, as freeflyer.sim.simulate makes them: {format_value(x)}")
     events_right = isinstance(run.events, tuple | list) and all(isinstance(e, Occurrence) for e in run.events)
     if not events_right or not isinstance(run.settings, Mapping):

@@ -47,7 +47,8 @@ def held_loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarr
         change = rotate_columns(back, changing - cross_columns(J[..., 3:, :], F))
         found.append(HeldWrench(loop.frame_b, rotate_columns(back, F)[..., 0], change, loop.name))
         f, moment = F[..., :3, :], F[..., 3:, :] + cross(p, F[..., :3, :])
-        lever = np.concatenate([np.zeros_like(J[..., :3, :]), cross(J[..., :3, :], f)], axis=-2)
+        turned = cross(J[..., :3, :], f)
+        lever = np.concatenate([np.zeros_like(turned), turned], axis=-2)
         found.append(HeldWrench(loop.frame_a, -np.concatenate([f, moment], axis=-2)[..., 0], -lever - changing))
     return found
 

@@ -41,6 +41,7 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
     made: tuple[np.ndarray, np.ndarray, np.ndarray] | None = SOLVE_SYSTEM.call(system.handle, packed, None)
     if made is not None:
         return made
+    packed[~np.isfinite(packed).all(axis=-1)] = 0.0  # singular, too: the size of such a system is unknown
     a, y, verdict = evaluate(SOLVE_SYSTEM, model, (packed,), ("equations",), frames=system, nan=True)  # type: ignore[arg-type]
     failed = np.argwhere(np.isnan(a).any(axis=-1))
     if len(failed):
@@ -111,4 +112,5 @@ def inertia_size(model: Model, q: Any, x: np.ndarray, power: int,
     M = mass_matrix(model, q)
     diagonal = np.diagonal(M, axis1=-2, axis2=-1)
     x = x if v is None else x + diagonal * v * v
-    return M, np.sqrt((x * x * diagonal**power).sum(axis=-1))
+    with np.errstate(divide="ignore", invalid="ignore"):  # without inertia: solve_systems tells of it
+        return M, np.sqrt((x * x * diagonal**power).sum(axis=-1))
