@@ -250,7 +250,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     begin = 0
     for k in range(levels):  # limits that depend on rows before them hold nothing
         for i in range(begin, load_int(ends, k)):
-            if load(unmet, k) == 0.0 and load(own, i) == 0.0 and load(held, i) != EQUAL:
+            if load(unmet, k) == 0.0 and load(own, i) == 0.0 and load(held, i) != EQUAL and load(shifts, i) == 0.0:
                 store(held, i, FREE)
         begin = load_int(ends, k)
     if attempt == 0 or length <= LONGEST * size:

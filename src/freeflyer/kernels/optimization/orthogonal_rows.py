@@ -100,7 +100,7 @@ def is_unclear(L, T, i, j, width):
 def is_rounding(L, own, i, rank, width, parts):
     """Whether entry `rank` of row i of L is not more than rounding leaves of the rows before it, of which the row is the sum."""
     total, j, left = sqrt(dot(L, width * i, L, width * i, width)), rank, load(L, width * i + rank)
-    for k in range(rank):
+    for k in range(width):  # whole rows, as they are added whole
         store(parts, k, load(L, width * i + k))
     for back in range(i):
         k = i - 1 - back

@@ -8,8 +8,9 @@ are released. Limits of levels above are hard. A limit of the level has a variab
 on from where the last one has ended (the proximal point method), and begins with the limits that the last one has held. Passes are
 lengthened along their line; if they are slow, the share of the metric falls.
 
-If more limits are exceeded than there are unknowns, these are squares of the level's matrix, as equations are, and the others wait:
-Newton's method, damped by a larger share of the metric at first, with the least violations on each line.
+If a level seems to be met in the end, its rows become of one size, as weights do not matter then. If more limits are exceeded than
+there are unknowns, these are squares of the level's matrix, as equations are, and the others wait: Newton's method, damped by a
+larger share of the metric at first, with the least violations on each line.
 """
 
 from freeflyer.kernels.backend import (
