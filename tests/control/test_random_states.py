@@ -82,8 +82,8 @@ def least_slope(A, lower, upper, weights, ends, H, x):
 
 
 def measure(count, rng, names=tuple(ROBOTS), repeats=1):
-    """Of each case: robot, status, whether torques are finite, least processor time of a cycle, whether the active set
-    ended, least_slope."""
+    """Of each case: robot, status, whether torques are finite, least processor time of a cycle, whether the active set ended, the
+    share of a level's violation that an independent program takes away if a slope is left (`least_slope`)."""
     found = []
     for k in range(count):
         name = names[k % len(names)]
@@ -93,14 +93,16 @@ def measure(count, rng, names=tuple(ROBOTS), repeats=1):
             begin = thread_time()
             solution = problem.solve(q, v, weighted=not strict)
             time = min(time, thread_time() - begin)
-        slope, ended = 0.0, solution.status in ("solved", "relaxed")
+        gain, ended = 0.0, solution.status in ("solved", "relaxed")
         if solution.asked is not None and ended:
             p = program_of(problem, q, v, weighted=not strict)
-            slope = least_slope(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, solution.asked[2])
-        found.append((name, solution.status, bool(np.isfinite(solution.tau).all()), time, ended, slope))
+            if least_slope(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, solution.asked[2]) > 1e-8:
+                gain = gain_of(p, solution.asked[2])
+        found.append((name, solution.status, bool(np.isfinite(solution.tau).all()), time, ended, gain))
     return found
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("name", ROBOT_FILES)
 def test_torques_are_finite_and_levels_optimal(name):
     found = measure(100, fresh(list(ROBOTS).index(name)), (name,))
@@ -135,21 +137,22 @@ def test_states_that_went_in_circles_end_soon(name, seed):
 @pytest.mark.parametrize("name", ROBOT_FILES)
 def test_no_level_could_be_better(name):
     """An independent program for each level, by PIQP, finds no step that would lessen its violation by 1e-6."""
-    pytest.importorskip("piqp")
-    rng, found = fresh(list(ROBOTS).index(name)), []
+    rng, gains = fresh(list(ROBOTS).index(name)), []
     for _ in range(30):
         problem, q, v, strict = random_case(rng, standing(name))
-        found += [gain_of(program_of(problem, q, v, weighted=not strict))]
-    assert sum(gain > 1e-6 for gain in found) <= 1
+        p = program_of(problem, q, v, weighted=not strict)
+        found = solve_levels(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, p.g)
+        assert found.optimal
+        gains.append(gain_of(p, found.x))
+    assert sum(gain > 1e-6 for gain in gains) <= 1
 
 
-def gain_of(p):
-    """The largest share of a level's violation that PIQP finds to be too much."""
+def gain_of(p, x):
+    """The largest share of a level's violation that PIQP finds to be too much at x."""
+    pytest.importorskip("piqp")
     from levels_by_piqp import improvements
 
-    found = solve_levels(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, p.g)
-    assert found.optimal
-    return max(improvements(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, found.x))
+    return max(improvements(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, x))
 
 
 if __name__ == "__main__":

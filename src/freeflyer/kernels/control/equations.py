@@ -11,7 +11,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.math.dense import ZERO, copy_rows, put_rows
 from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces, put_optimum
-from freeflyer.kernels.optimization.orthogonal_rows import dot
+from freeflyer.kernels.optimization.rows import dot
 
 CLEAR = 1e-7  # of the largest pivot of a least squares: if no pivot is smaller, the minimum is clearly the only one
 KEPT, ROUNDING = 1e-8, 1e-12  # of the size of a row's terms: by what an answer may miss equations and limits that it is to keep

@@ -12,7 +12,7 @@ from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import COMPRESSED, KEPT_AT, N_BRANCHES, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
 from freeflyer.kernels.math.dense import copy_rows, put_rows
 from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, subtract_products, whiten
-from freeflyer.kernels.optimization.orthogonal_rows import dot
+from freeflyer.kernels.optimization.rows import dot
 
 MOMENTUM = 6
 CENTROIDAL = 1e-18  # of the square of a row of a task: what of it is none of a branch's momentum, and counts as rounding

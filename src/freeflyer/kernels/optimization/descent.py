@@ -11,15 +11,14 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LARGEST, LOWER, ROUNDING, UPPER, WRONG, put_row
-from freeflyer.kernels.optimization.metric import set_row
-from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_products
 from freeflyer.kernels.optimization.penalties import HARD, keep_limits
+from freeflyer.kernels.optimization.rows import add_orthogonal, clear, dot, put_products, set_row
 
 RESTING = 1e-8  # of a row: one of which less is left does not change
 NEEDED = 1e-9  # of a level's slope: it needs limits whose multipliers are larger
 FLOOR = 0.01  # of a level's slope: what counts as its length for the rates of rows, however little is left of it
 AT = 1e-10  # of the size of a row's terms: a row nearer to its limit is at it
-LESS, NOISE = 1e-7, 1e-11  # of the square of a level's violation, of its terms: falls that are less than both are none
+LESS, NOISE = 1e-11, 1e-11  # of the square of a level's violation, of its terms: falls that are less than both are none
 
 
 @kernel

@@ -12,8 +12,8 @@ from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed
-from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
+from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, solve_transposed
+from freeflyer.kernels.optimization.rows import add_orthogonal, clear, dot, put_combination, put_products, set_row
 
 SOLVED, INFEASIBLE, STOPPED, NOT_CONVEX, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0  # outcomes
 LARGEST = 1e300

@@ -4,10 +4,10 @@ Lexicographic multipliers: the slope of a level that is not met is balanced by t
 "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014).
 """
 
-from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, sqrt, store, store_row
+from freeflyer.kernels.backend import integer, kernel, load, load_int, load_row, row_step, sqrt, store, store_row
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.orthogonal_rows import clear, dot
+from freeflyer.kernels.optimization.rows import clear, dot
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
 BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
@@ -75,7 +75,7 @@ def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, 
 
 
 @kernel
-def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, locked, wrong, d):
+def wrong_row(levels, ends, held, rows, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, locked, wrong, d):
     """The held limit whose lexicographic multiplier has most of the wrong sign, -1 if there is none; and the first of all rows of
     its level that are inside of their limits, which are released, m if there is only one.
 
@@ -115,14 +115,12 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
                         if push < most:
                             worst, most = i, push
         if worst < 0 and (last or load(unmet, k) != 0.0):
-            j = before
-            for back in range(begin):
-                i = begin - 1 - back
-                if load(own, i) != 0.0:
-                    j -= 1
-                    x = -1.0 * load(d, j) / load(L, width * i + j)
-                    add_scaled_row(d, 0, x, L, width * i, 0, width)
-                    store(multipliers, i, x)
+            for back in range(before):
+                j = before - 1 - back
+                i = integer(load(rows, j))
+                x = -1.0 * load(d, j) / load(L, width * i + j)
+                add_scaled_row(d, 0, x, L, width * i, 0, width)
+                store(multipliers, i, x)
             for i in range(begin):
                 at = load(held, i)
                 if at != FREE and at != EQUAL and load(decided, i) == 0.0:
@@ -134,8 +132,7 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
         if worst >= 0:
             return worst, first if count > 1 else m
         if not last:
-            for i in range(begin, end):
-                if load(own, i) != 0.0:
-                    before += 1
+            while load(rows, before) < end:
+                before += 1
             begin = end
     return worst, m

@@ -22,10 +22,11 @@ from freeflyer.kernels.optimization.descent import lengthen, put_sides, steepest
 from freeflyer.kernels.optimization.held_rows import (
     EQUAL, FREE, LARGEST, LOWER, UPPER, bound_of, first_hold, hold, hold_violated, put_row, wrong_row)
 from freeflyer.kernels.optimization.layout import LEVEL_ENDS, METRIC_NUMBERS, N_COLUMNS, N_HELD_ROWS, N_LEVELS
-from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
-from freeflyer.kernels.optimization.orthogonal_rows import (
-    clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels)
+from freeflyer.kernels.optimization.least_squares import far_row, solve_levels
+from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction
+from freeflyer.kernels.optimization.orthogonal_rows import exchange_row, factor_rows
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages, spread
+from freeflyer.kernels.optimization.rows import clear, dot, put_combination, put_products, set_row
 
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops
@@ -107,7 +108,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     offsets, values, lengths = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     e, made, own = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
-    sides, releases = workspace(linear, m + 8), workspace(linear, m + 8)
+    sides, releases, order = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, n + 9)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
     accepted, last_level, last_value = 0, -1, 0.0
@@ -147,15 +148,15 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                 store(e, i, sqrt(load(weights, i)) * (bound_of(held, lower, upper, i) - load(offsets, i)) + load(shifts, i))
         if single >= 0:
             exchanged = not fresh
-            if fresh or not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
+            if fresh or not exchange_row(levels, ends, T, held, single, m, n, rank, width, Q, L, own, order, parts):
                 change = single
-        factor_rows(T, held, change, m, n, width, Q, L, own, parts)
+        factor_rows(levels, ends, T, held, change, 0.0, m, n, width, Q, L, own, order, parts)
         far = 0
         while far >= 0:
-            rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts)
-            far = far_row(held, L, T, own, m, width, e, z)
+            rank = solve_levels(levels, ends, held, L, own, order, width, e, z, residuals, unmet, U, R, parts)
+            far = far_row(L, T, own, order, rank, width, e, z)
             if far >= 0:
-                factor_rows(T, held, far + 1, m, n, width, Q, L, own, parts)
+                factor_rows(levels, ends, T, held, far, 1.0, m, n, width, Q, L, own, order, parts)
         store(verdict, 2, 1.0 * rank)
         put_combination(z, rank, Q, width, goal)
         stop, at, share, starting = -1, FREE, 1.0, False
@@ -193,7 +194,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             starting = first < m and not started and rounds > FEW
             if first == m:
                 worst, change = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, locked,
+                    levels, ends, held, order, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, locked,
                     EVERY if proven else WRONG_SHARE * TOLERANCE, direction)  # fmt: skip
                 starting = worst >= 0 and not started and rounds > 1
                 started = True
@@ -250,7 +251,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     begin = 0
     for k in range(levels):  # limits that depend on rows before them hold nothing
         for i in range(begin, load_int(ends, k)):
-            if load(unmet, k) == 0.0 and load(own, i) == 0.0 and load(held, i) != EQUAL and load(shifts, i) == 0.0:
+            if load(unmet, k) == 0.0 and load(own, i) <= 0.0 and load(held, i) != EQUAL and load(shifts, i) == 0.0:
                 store(held, i, FREE)
         begin = load_int(ends, k)
     if attempt == 0 or length <= LONGEST * size:

@@ -6,7 +6,7 @@ Least 1/2 x^T H x + g^T x is least norm of y.
 from freeflyer.kernels.backend import kernel, load, load_row, row_step, sqrt, store, store_row, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, put_combination
+from freeflyer.kernels.optimization.rows import clear, dot, put_combination, set_row
 
 
 @kernel
@@ -68,12 +68,6 @@ def put_coordinates(metric, R, x, center, n, width, y):
     if metric:
         for i in range(n):
             store(y, i, dot(R, width * i, y, 0, width))
-
-
-def set_row(A, to, B, at, width):
-    """Whole rows of A from `to` on become those of B from `at` on."""
-    for k in range(0, width, row_step(A)):
-        store_row(A, to + k, load_row(B, at + k))
 
 
 def move_up(x, place, count):

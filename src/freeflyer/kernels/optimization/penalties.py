@@ -17,8 +17,8 @@ from freeflyer.kernels.backend import (
     from_entry, integer, kernel, load, load_int, load_row, rint, row_step, row_width, sqrt, store, store_row, workspace)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed
-from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
+from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, solve_transposed
+from freeflyer.kernels.optimization.rows import add_orthogonal, clear, dot, put_combination, put_products, set_row
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
 SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
