@@ -94,6 +94,8 @@ def test_cones_are_those_of_point_forces(seed, slippery):
     points = np.column_stack([corners + rng.uniform(-0.08, 0.08, (count, 2)), rng.uniform(-0.02, 0.02, count)])
     foot = ff.contacts.surface("left_sole", points, friction=friction)
     ((_, _, cone, _),) = control.WholeBodyProblem(model, contacts=[foot]).cones
+    assert (cone.lower == 0.0).sum() == 3 * slippery  # no forces along the ground, no torque about the normal
+
     def drawn(least):
         normal, angle = rng.uniform(least, 300.0, count), rng.uniform(0.0, 2.0 * np.pi, count)
         tangent = rng.uniform(0.0, friction / 2.0, count) * normal  # within the pyramid, whatever the direction
