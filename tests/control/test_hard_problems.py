@@ -69,17 +69,12 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch, warm):
     (lambda m, q: control.WholeBodyProblem(m).solve(q[:-1], np.zeros(m.nv)), "q"),
     (lambda m, q: control.WholeBodyProblem(m).solve(q, np.zeros(m.nv), formulation="fast"), "formulation must be one of"),
     (lambda m, q: control.WholeBodyProblem(m).solve(q, np.zeros(m.nv), warm=3), "warm"),
+    (lambda m, q: control.WholeBodyProblem(m).solve(q, np.zeros(m.nv), solver="no_solver"), "no_solver"),
     (lambda m, q: control.CentroidalMomentumTask(velocity=np.zeros(6)), "no velocity"),
 ])  # fmt: skip
 def test_bad_input_is_refused_with_words(make, words):
     model, q = humanoid()
     refused(ff.FreeflyerError, words, make, model, q)
-
-
-def test_a_solver_that_is_not_installed():
-    model, q = humanoid()
-    problem = standing_problem(model, q, drop=0.3, limits=[control.AccelerationLimits(1.0)])
-    refused(ff.FreeflyerError, "no_solver", lambda: problem.solve(q, np.zeros(model.nv), solver="no_solver"))
 
 
 def palm(model, q, shift, **given):

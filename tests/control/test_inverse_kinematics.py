@@ -12,20 +12,11 @@ from freeflyer import control
 from freeflyer.control.kinematic_levels import CONTRACTION, LinearizedTasks
 from freeflyer.control.limits import PositionBounds
 from freeflyer.optimization import Level, solve_hierarchy
-from problems import Own, humanoid, kangaroo
+from problems import POINT_FEET, Own, humanoid, kangaroo, quadruped
 from robots_on_disk import MODELS, example, needs_examples, needs_models
 from scipy.optimize import least_squares, lsq_linear, minimize
 
 TOLERANCE = 1e-9
-
-
-def standing():
-    """(quadruped with bent legs, q, tasks that keep its feet)."""
-    model = ff.robots.quadruped()
-    bent = {j.name: -0.6 if "knee" in j.name else 0.3 for j in model.joints if "knee" in j.name or "pitch" in j.name}
-    q = ff.configuration(model, bent)
-    feet = [name for name in model.frame_names if name.endswith("foot")]
-    return model, q, [control.FramePositionTask(n, ff.frame_pose(model, q, n)[:3, 3], level=0) for n in feet]
 
 
 def test_rows_of_weight_0_do_not_count_and_weights_of_one_task_do_not_matter():
@@ -37,7 +28,8 @@ def test_rows_of_weight_0_do_not_count_and_weights_of_one_task_do_not_matter():
 
 
 def test_limits_hold_and_are_named():
-    model, q, feet = standing()
+    model, q = quadruped()
+    feet = [control.FramePositionTask(x.frame, ff.frame_pose(model, q, x.frame)[:3, 3], level=0) for x in POINT_FEET]
     X = ff.frame_pose(model, q, model.joints[0].child)
     X[2, 3] -= 0.6  # the floor is nearer
     found = control.inverse_kinematics(model, [*feet, control.FramePoseTask(model.joints[0].child, X)], q)

@@ -126,17 +126,6 @@ def test_cones_of_generators_are_sums_of_them(rank):
             assert within == (nnls(G.T, shares @ G)[1] < 1e-9)
 
 
-def test_contacts_come_and_go():
-    rng = fresh()
-    model, q, v = standing_state(rng)
-    both = standing_problem(model, q, drop=0.0)
-    one = standing_problem(model, q, contacts=FEET[:1], drop=0.0)
-    first = both.solve(q, v)
-    second = one.solve(q, v, warm=first)
-    assert (set(second.forces), set(first.forces)) == ({"left_sole"}, {"left_sole", "right_sole"})
-    check_physics(one, q, v, second)
-
-
 def test_external_wrenches_are_carried():
     rng = fresh()
     model, q, v = standing_state(rng)
@@ -149,16 +138,6 @@ def test_external_wrenches_are_carried():
     left = ff.inverse_dynamics(model, q, v, solution.a, external=feet) - pushes
     assert np.abs(left[:6]).max() <= 1e-8 * 9.81 * model.mass
     close(left[6:], solution.tau, 1e-8)
-
-
-def test_a_grasp_may_pull():
-    """A hand on a rail above: with both feet off the ground it hangs from one bilateral contact; a palm that only pushes cannot."""
-    model, q = humanoid()
-    v, rail = np.zeros(model.nv), [ff.contacts.surface("left_palm")]
-    problem = control.WholeBodyProblem(model, [control.PostureTask(q, damping=10.0)], rail, bilateral=["left_palm"])
-    hanging = problem.solve(q, v)
-    assert hanging.levels[1].met
-    check_physics(problem, q, v, hanging)
 
 
 WEIGHTS = (1e-6, 1.0, 1e3)

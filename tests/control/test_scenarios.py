@@ -214,20 +214,6 @@ def test_a_run_ends_with_the_fall():
     assert run.run.t[-1] < 2.0
 
 
-def test_a_scenario_of_ones_own():
-    class Sway(control.Scenario):
-        def __init__(self, stance):
-            self.stance, self.duration = stance, 0.3
-            self.held = stance.problem([stance.balance(), stance.upright(), stance.relaxed()])
-            self.path = control.SinusoidReference(stance.center_of_mass(), [0.0, 0.02, 0.0], 0.5, 0.5)
-
-        def problem(self, t, q, v):
-            com, *rest = self.held.tasks
-            return self.held.with_tasks([com.with_target(*self.path(t)), *rest])
-
-    assert played(Sway, "humanoid").scenario == "Sway"
-
-
 def test_errors_are_those_of_each_cycle():
     """Of targets that move, of tasks of users, at the simulated state; none while a task is not asked for."""
     asked = []
@@ -247,8 +233,9 @@ def test_errors_are_those_of_each_cycle():
             asked.append([*tasks, height(self.stance.q[2] + t)] if 0.01 <= t < 0.02 else tasks)
             return (self.few if len(asked[-1]) == 3 else self.many).with_tasks(asked[-1])
 
-    run = control.run_scenario(Changing, "humanoid", sensing=ff.sim.Sensing(1e-4, 1e-3, seed=fresh().integers(2**32)))
+    run = played(Changing, "humanoid", dt=1e-3, sensing=ff.sim.Sensing(1e-4, 1e-3, seed=fresh().integers(2**32)))
     model, names = run.stance.model, [task.name for task in Changing(run.stance).many.tasks]
+    assert run.scenario == "Changing"
     assert set(run.errors) == set(names)
     assert np.flatnonzero(np.isfinite(run.errors["Own"][:, 0])).tolist() == list(range(10, 20))
     for k, tasks in enumerate(asked):

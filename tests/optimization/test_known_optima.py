@@ -128,8 +128,8 @@ def test_a_solver_that_fails_is_replaced(monkeypatch):
     close(found.value, best.value, 1e-9, least=1.0)
     assert found.solver == "active-set"
     refused(ff.optimization.SolverError, "", ff.optimization.solve_qp, *given)
-    with pytest.raises(ff.optimization.SolverError):  # a point beyond the limits is none
-        ff.optimization.solve_qp(*given, feasible=np.full(12, 10.0))
+    beyond = np.full(12, 10.0)  # is no feasible point
+    refused(ff.optimization.SolverError, "", lambda: ff.optimization.solve_qp(*given, feasible=beyond))
 
 
 def test_a_limit_of_iterations_is_kept():

@@ -17,17 +17,21 @@ from freeflyer.optimization.second_attempts import equilibrate
 from random_programs import KINDS, known
 
 COUNT = 250  # of each of the four kinds, by each solver
-SOLVERS = ("active-set", "daqp", *(pytest.param(name, marks=pytest.mark.peers) for name in ("osqp", "proxqp", "piqp")))
 LOST = 0.02  # of degenerate and unbounded programs: may be refused as numerically lost, but never answered wrongly
+PEERS = ("osqp", "proxqp", "piqp")
 NONE = {"infeasible": (InfeasibleError,), "unbounded": (UnboundedError,)}
 
 
+@pytest.fixture(params=["active-set", "daqp", *(pytest.param(name, marks=pytest.mark.peers) for name in PEERS)])
+def solver(request):
+    if request.param not in solvers():
+        pytest.skip(f"{request.param} is not installed")
+    return request.param
+
+
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("solver", SOLVERS)
 def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
     """The value to 1e-6 of its terms, x to 1e-4 where H is regular; or the right error. No other answer."""
-    if solver not in solvers():
-        pytest.skip(f"{solver} is not installed")
     rng = fresh(KINDS.index(kind))
     outcomes: Counter[str] = Counter()
     value, x = 0.0, 0.0
@@ -108,10 +112,7 @@ def test_planted_errors_are_seen(part):
         assert max(residuals(p, off.x, off.dual)) > 1e-8
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
 def test_warm_starts_change_the_way_not_the_answer(solver):
-    if solver not in solvers():
-        pytest.skip(f"{solver} is not installed")
     rng = fresh()
     fewer = 0
     for _ in range(20):
@@ -199,10 +200,7 @@ H, G, A, LOW, HIGH = np.eye(2), np.array([-9.0, 1.0]), np.array([[1.0, 1.0], [1.
         ({"iterations": 1}, NotConvergedError, "stopped at 1 iterations"),
     ],
 )
-@pytest.mark.parametrize("solver", SOLVERS)
 def test_bad_input_is_named(solver, change, error, words):
-    if solver not in solvers():
-        pytest.skip(f"{solver} is not installed")
     arguments = {"H": H, "g": G, "A": A, "lower": LOW, "upper": HIGH, "solver": solver} | change
     with pytest.raises(error, match=words) as caught:
         solve_qp(**arguments)
