@@ -126,7 +126,7 @@ def test_posture_errors_of_sliding_joints_are_lengths():
 
 def random_tasks(rng, model, q, frame):
     """Tasks of all kinds, away from their targets, with motion of these, some rows without weight."""
-    X = ff.frame_pose(model, ff.integrate(model, q, 0.01 * rng.standard_normal(model.nv)), frame)
+    X = ff.frame_pose(model, ff.integrate(model, q, 0.002 * rng.standard_normal(model.nv)), frame)
 
     def more(m):
         weight = rng.uniform(0.5, 2.0, m) * (rng.random(m) < 0.7)
