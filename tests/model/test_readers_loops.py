@@ -119,7 +119,6 @@ def test_joints_name_frames(tmp_path):
     assert read_loops(path, BARE).loops[-1].frame_b == "trunk"
     twin = replace(BARE, joints=tuple(replace(j, name="tip") if j.name == "joint_leader" else j for j in BARE.joints))
     twin = replace(twin, couplings=(), actuated=(), joints=tuple(replace(j, mimic=None) for j in twin.joints))
-    path = tmp_path / "loops.yaml"
     path.write_text(at_link(("tip", "follower")))
     description = read_loops(path, twin)
     assert description.loops[-1].frame_a == "tip"
@@ -159,10 +158,10 @@ ROBOT = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")
 NAMES = ROBOT.joint_names
 
 
-def read_robot_posture(folder, text: str | bytes) -> np.ndarray:
+def read_robot_posture(folder, text: str | bytes, robot: ff.Model = ROBOT) -> np.ndarray:
     path = folder / "posture.yaml"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return read_posture(path, ROBOT)
+    return read_posture(path, robot)
 
 
 def test_every_form(tmp_path) -> None:
@@ -175,15 +174,10 @@ def test_every_form(tmp_path) -> None:
     np.testing.assert_array_equal(read_robot_posture(tmp_path, f"{NAMES[2]}: [0.5]\n")[:11], ff.neutral(ROBOT)[:11])
     np.testing.assert_allclose(read_robot_posture(tmp_path, f"{NAMES[0]}: [0, 0, 1, 0, 1, 0, 0]\n")[:7], [0, 0, 1, 0, 1, 0, 0])
     np.testing.assert_allclose(read_robot_posture(tmp_path, f"{NAMES[0]}: {{position: [0, 0, 1]}}\n")[:7], [0, 0, 1, 0, 0, 0, 1])
-    from dataclasses import replace
-    from freeflyer.model.description import Mimic
     description = ff.robots.chain(3).description
-    joints = list(description.joints)
-    joints[-1] = replace(joints[-1], mimic=Mimic(joints[-2].name, 2.0, 0.0))
-    model = ff.build(replace(description, joints=tuple(joints), actuated=()))
-    path = tmp_path / "posture.yaml"
-    path.write_text(f"{joints[-1].name}: 1\n")
-    refused(ff.FileError, "follows", read_posture, path, model)
+    leader, follower = description.joints[-2:]
+    description = replace(description.with_joint(replace(follower, mimic=ff.Mimic(leader.name, 2.0, 0.0))), actuated=())
+    refused(ff.FileError, "follows", read_robot_posture, tmp_path, f"{follower.name}: 1\n", ff.build(description))
 
 
 @pytest.mark.parametrize(("text", "word"), [

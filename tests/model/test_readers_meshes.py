@@ -10,7 +10,6 @@ from closeness import fresh, refused
 from freeflyer.model.readers.mjcf.reading import read_mjcf
 from scipy.spatial import ConvexHull
 
-INERTIAL = '<inertial pos="0.1 0 0.2" mass="2" diaginertia="0.1 0.2 0.25"/>'
 ARM = """<mujoco model="arm">{compiler}<default><mesh scale=".5 .5 .5"/><default class="heavy"><geom density="3000"/></default>
 </default><asset><mesh name="m" file="{file}"/><mesh file="{file2}" scale="1 2 1"/><texture name="t" type="2d" file="t.png"/>
 </asset><worldbody><geom type="mesh" mesh="m"/><body name="a" pos="0 0 1"><freejoint/><geom type="mesh" mesh="m" euler="10 20 30"
@@ -108,7 +107,7 @@ def _capsule(text):
     return 4 / 3 * np.pi * r**3 + 2 * np.pi * r**2 * half
 
 
-def test_meshes_in_included_files_and_text(tmp_path, monkeypatch):
+def test_meshes_in_included_files(tmp_path):
     """Names of files are below the folder of the main file, as in MuJoCo."""
     path = robot(tmp_path, "meshdir")
     text = path.read_text()
@@ -118,14 +117,6 @@ def test_meshes_in_included_files_and_text(tmp_path, monkeypatch):
     mass = ff.load(path).mass
     path.write_text(text[:begin] + '<include file="sub/assets.xml"/>' + text[end:])
     assert ff.load(path).mass == mass
-    path = robot(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ff.FileError, match=r"takes its inertia from the mesh .*MJCF text has no folder to look for"):
-        ff.load(path.read_text())
-    text = f"""<mujoco><asset><mesh name="m" file="gone.stl"/></asset><worldbody><geom type="mesh" mesh="m"/><body name="b">
-    <joint/>{INERTIAL}<geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
-    (tmp_path / "robot.xml").write_text(text)
-    assert read_mjcf(tmp_path / "robot.xml").link("b").inertia.mass == 2.0
 
 
 def hostile(folder):
