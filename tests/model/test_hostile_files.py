@@ -179,14 +179,6 @@ def test_document_types_and_entities(tmp_path, text, head, encoding):
         refused(ff.FileError, "document type or entity declaration: refused", ff.load, source)
 
 
-@pytest.mark.parametrize("text", ["<robot>" * DEEP, "<robot name='r'>" + "<link name='a'>" * DEEP,
-                                  "<mujoco><worldbody>" + "<body>" * DEEP,
-                                  "<mujoco>" + "<default>" * 400 + "</default>" * 400 + "</mujoco>",
-                                  "<mujoco>" + "<frame>" * 499 + "</frame>" * 499 + "</mujoco>"])  # fmt: skip
-def test_deep_nesting(text):
-    assert not survives(lambda: ff.load(text), text[:60])
-
-
 FLEX = '<flexcomp name="f" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" mass="1"/>'
 CABLE = ('<composite prefix="c" type="cable" count="4 1 1" curve="s" size="1"><geom type="capsule" size=".1"/>'
          "</composite>")  # fmt: skip
@@ -195,6 +187,10 @@ TEXTS = {
     "open tag": ("<robot", "not well-formed"), "two roots": ("<robot name='a'/><robot name='b'/>", "not well-formed"),
     "unknown entity": ("<robot name='&x;'/>", "not well-formed"), "null character": ("<robot name='\x00'/>", "not well-formed"),
     "lone surrogate": ("<robot name='\ud800'/>", "not Unicode text"),
+    "deep": ("<robot>" * DEEP, "deeper than 500"), "deep links": ("<robot name='r'>" + "<link name='a'>" * DEEP, "deeper than 500"),
+    "deep bodies": ("<mujoco><worldbody>" + "<body>" * DEEP, "deeper than 500"),
+    "deep defaults": ("<mujoco>" + "<default>" * 400 + "</default>" * 400 + "</mujoco>", "refused by MuJoCo"),
+    "deep frames": ("<mujoco>" + "<frame>" * 499 + "</frame>" * 499 + "</mujoco>", "refused by MuJoCo"),
     "long attribute": ("<robot name='" + "x" * 200_000 + "'/>", "200000 characters in 'name': refused"),
     "many elements": ("<robot name='r'>" + "<a/>" * 200_001 + "</robot>", "more than 200000 elements"),
     "long text": ("<robot name='r'>" + " " * 2**24 + "</robot>", "at most 16777216 are read"),

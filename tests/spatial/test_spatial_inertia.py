@@ -9,8 +9,7 @@ from closeness import STEP, central, close_to_differences, close_to_rate, refuse
 from freeflyer.errors import InputError
 from freeflyer.spatial import consistency, inertia, quaternion, se3, twist, wrench
 from hypothesis import given, settings, strategies as st
-from spatial_samples import (close, point_masses, random_inertia, random_pose,
-    random_twist, rng)  # fmt: skip
+from spatial_samples import close, point_masses, random_inertia, random_pose, random_twist, rng
 
 BOX = (2.0, np.array([0.1, -0.2, 0.3]), np.diag([0.05, 0.06, 0.08]))
 ROUNDING = rounding(450)  # of sums over eight points and two changes of frame
