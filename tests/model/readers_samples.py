@@ -1,4 +1,4 @@
-"""For tests of readers and writers: robots, poses of their links, a comparison."""
+"""For tests of readers and writers: robots, a comparison."""
 
 import freeflyer as ff
 import numpy as np
@@ -47,13 +47,6 @@ def zoo(seed=0, kinds=KINDS, base="free"):
     couplings = (ff.Coupling("cam", "joint_leader", "joint_follower", (0.1, 0.2, 0.3)),)
     motors = (joints[1].name, "joint_leader")
     return ff.Description("zoo", tuple(links), tuple(joints), sites, loops, couplings, motors, (0.5, 0.25, -9.5))
-
-
-def link_poses(description, positions):
-    """World pose (4, 4) of every link; `positions` maps a moving joint's name to its position (nq,)."""
-    model = ff.build(description)
-    q = ff.configuration(model, {name: x[0] if len(x) == 1 else x for name, x in positions.items()})
-    return {name: ff.frame_pose(model, q, name) for name in (WORLD, *(link.name for link in description.links))}
 
 
 def differences(a, b):

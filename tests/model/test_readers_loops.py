@@ -8,7 +8,7 @@ from dataclasses import replace
 from freeflyer.model.description import HINGE, POINT, WELD, Loop
 from freeflyer.model.readers.loops_yaml import read_loops, read_posture
 from itertools import pairwise
-from readers_samples import link_poses, zoo
+from readers_samples import zoo
 
 BARE = zoo()
 OURS = """
@@ -136,22 +136,14 @@ def test_joint_frames_are_pinocchios(tmp_path):
     path = tmp_path / "loops.yaml"
     path.write_text(at_link(*pairwise(names)))
     description = read_loops(path, bare)
-    model = pin.buildModelFromXML(ff.to_urdf(bare))
-    data, rng = model.createData(), fresh(3)
-    q, positions = pin.neutral(model), {}
-    for j in bare.joints:
-        if j.kind != "fixed":
-            x = float(rng.uniform(-1.0, 1.0))
-            joint = model.joints[model.getJointId(j.name)]
-            q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(x), np.sin(x)) if joint.nq == 2 else x
-            positions[j.name] = np.array([x])
-    pin.framesForwardKinematics(model, data, q)
-    poses = link_poses(bare, positions)
+    model, peer = ff.build(bare), pin.buildModelFromXML(ff.to_urdf(bare))
+    q, data = ff.random_configuration(model, fresh(3)), peer.createData()
+    pin.framesForwardKinematics(peer, data, ff.to_pinocchio(model, peer, q).q)
     assert len(description.loops) == len(names) - 1
     for loop, a, b in zip(description.loops, names, names[1:]):
         for frame, name in ((loop.frame_a, a), (loop.frame_b, b)):
-            theirs = data.oMf[model.getFrameId(name)].homogeneous
-            np.testing.assert_allclose(poses[frame], theirs, atol=1e-12, err_msg=name)
+            theirs = data.oMf[peer.getFrameId(name)].homogeneous
+            np.testing.assert_allclose(ff.frame_pose(model, q, frame), theirs, atol=1e-12, err_msg=name)
 
 
 ROBOT = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")

@@ -10,7 +10,7 @@ from freeflyer.model.description import JOINT_SIZES, POINT, WORLD, Coupling, Ine
 from freeflyer.model.load import describe, load, read, with_base
 from freeflyer.model.validate import validate
 from processes import python
-from readers_samples import MJ_PENDULUM, PENDULUM, link_poses
+from readers_samples import MJ_PENDULUM, PENDULUM
 from robots_on_disk import EXAMPLES, example_urdfs, needs_examples
 from scipy.spatial.transform import Rotation
 
@@ -198,7 +198,7 @@ def test_bolted_robots_and_scenery():
     fixed = describe(WORLD_URDF, base="fixed")
     assert fixed.joint("bolt").kind == "fixed"
     assert WORLD not in [x.name for x in fixed.links]  # the world is always there
-    np.testing.assert_allclose(link_poses(fixed, {"pin": np.zeros(1)})["base"][:3, 3], [0, 0, 2])
+    np.testing.assert_allclose(ff.frame_pose(ff.build(fixed), np.zeros(1), "base")[:3, 3], [0, 0, 2])
     free = describe(WORLD_URDF)
     assert [j.name for j in free.joints if j.parent == WORLD] == ["root_joint"]
     heavy = WORLD_URDF.replace('<link name="world"/>', '<link name="world"><inertial><mass value="1"/>'
