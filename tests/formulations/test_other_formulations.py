@@ -29,11 +29,7 @@ def check_all(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> N
         close(formulations.gravity_forces(model, q, by=by), g, EXACT, what=by)
         close(formulations.mass_matrix(model, q, by=by), M, EXACT, least=size, what=by)
     for by in MATRICES:
-        close(times(formulations.coriolis_matrix(model, q, v, by=by), v), times(C, v), EXACT, least=size * float(v @ v), what=by)
-
-
-def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return (A @ x[..., None])[..., 0]
+        close(formulations.coriolis_matrix(model, q, v, by=by) @ v, C @ v, EXACT, least=size * float(v @ v), what=by)
 
 
 @few

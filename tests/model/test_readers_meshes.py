@@ -5,10 +5,9 @@ import mujoco
 import numpy as np
 import os
 import pytest
-import struct
+import trimesh
 from closeness import fresh, refused
 from freeflyer.model.readers.mjcf.reading import read_mjcf
-from scipy.spatial import ConvexHull
 
 ARM = """<mujoco model="arm">{compiler}<default><mesh scale=".5 .5 .5"/><default class="heavy"><geom density="3000"/></default>
 </default><asset><mesh name="m" file="{file}"/><mesh file="{file2}" scale="1 2 1"/><texture name="t" type="2d" file="t.png"/>
@@ -30,12 +29,7 @@ FOLDERS = {
 def stl(seed):
     """The binary STL of a random convex solid, its corners in no order."""
     points = fresh(seed).normal(size=(30, 3)) * [0.1, 0.2, 0.3]
-    hull, triangles = ConvexHull(points), []
-    for simplex, plane in zip(hull.simplices, hull.equations):
-        a, b, c = points[simplex]
-        triangles.append((a, c, b) if np.dot(np.cross(b - a, c - a), plane[:3]) < 0 else (a, b, c))
-    data = b"\0" * 80 + struct.pack("<I", len(triangles))
-    return data + b"".join(struct.pack("<12fH", 0, 0, 0, *np.concatenate(t), 0) for t in triangles)
+    return trimesh.convex.convex_hull(points).export(file_type="stl")
 
 
 def robot(folder, case="beside"):

@@ -184,9 +184,6 @@ ONE = routine({"r": x}, {"x": x})
     (lambda: print_source(ONE, "f", language="fortran"), "language must be one of 'numpy', 'numba', 'c', got 'fortran'"),
     (lambda: kernel_routine("mass_matrx", ff.robots.chain(1)), "Did you mean 'mass_matrix'"),
     (lambda: kernel_routine("mass_matrix", "chain"), "model must be|freeflyer Model"),
-    (lambda: kernel_routine("mass_matrix", ff.close_loops(ff.robots.kangaroo_like())), "open loops"),
-    (lambda: kernel_routine("frame_pose", ff.robots.chain(1)), "takes a frame"),
-    (lambda: kernel_routine("mass_matrix", ff.robots.chain(1), parameters=[1.0]), "expected"),
 ])  # fmt: skip
 def test_bad_input_is_refused(call, words):
     refused(ff.FreeflyerError, words, call)
