@@ -10,6 +10,7 @@ from compiled_parts import aligned, compiled, numbers, packs
 from fractions import Fraction
 from freeflyer.kernels.backend import LANES, all_below, fma, load, rint, select_less, sqrt, store
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
+from freeflyer.kernels.compiler.object_code import Target, pack_lanes
 from freeflyer.kernels.math import trig
 from freeflyer.kernels.sim import newton
 
@@ -159,7 +160,7 @@ def rows(x):
     return work[n : n + x.size], work[2 * n : 2 * n + x.size]
 
 
-def pack_lanes(x):
+def lanes_of_packs(x):
     """One joint of eight states at a time."""
     n = -(-x.size // LANES)
     work = aligned(3 * LANES * n)
@@ -170,7 +171,7 @@ def pack_lanes(x):
     return s[: x.size], c[: x.size]
 
 
-WAYS = [floats, rows, pack_lanes]
+WAYS = [floats, rows, lanes_of_packs]
 
 
 def assert_within(way, x):
@@ -227,7 +228,7 @@ def test_a_neighbour_out_of_range_changes_no_bit(way):
 def test_ways_agree_to_the_bit():
     """One source: what a lane holds does not depend on how it came there."""
     x = fresh(5).uniform(-1e5, 1e5, 4096)
-    for other in (rows, pack_lanes):
+    for other in (rows, lanes_of_packs):
         np.testing.assert_array_equal(floats(x), other(x))
     values = np.array([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, np.inf, -np.inf, np.nan, 0.3, -2.5])
     y, x = (m.ravel() for m in np.meshgrid(values, values))
@@ -256,3 +257,9 @@ def test_rows_become_the_inverse():
         where = np.r_[places.astype(float), np.zeros(8)]
         invert_rows(numbers(A), width, n, numbers(where), count)
         np.testing.assert_allclose(A[:n, :n], np.linalg.inv(M), rtol=1e-8, atol=1e-8)
+
+
+def test_lanes_are_those_of_registers():
+    assert (pack_lanes(Target("haswell")), pack_lanes(Target("x86-64-v2"))) == (4, 4)
+    assert (pack_lanes(Target("skylake-avx512")), pack_lanes(Target("generic", "+avx512f,+avx2"))) == (8, 8)
+    assert pack_lanes(Target("generic", "-avx512f,+avx2")) == 4
