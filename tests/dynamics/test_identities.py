@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from answers import EXPRESSED, times
+from answers import EXPRESSED
 from closeness import EXACT, central, close, rounding, slope_error
 from hypothesis import given
 from random_robots import KINDS, Case, cases, few
@@ -140,25 +140,3 @@ def test_frames_move_by_their_jacobians(c: Case) -> None:
             close(J @ v, V, EXACT, 1)
             turning = central(lambda h, f=frame, e=e: ff.frame_jacobian(model, moved(c, h), f, e))
             close(ff.frame_bias_acceleration(model, q, v, frame, e), turning @ v, DIFFERENCED, 1)
-
-
-TWO_WAYS = rounding(4500, 10.0)  # relative; two ways that differ by rounding, of masses and lengths a factor of ten apart
-
-
-@few
-@given(cases())
-def test_identities(c: Case) -> None:
-    """da = M, dtau = Minv; the bias is quadratic in v: d(tau)/dv v = 2 C v; a step of tau, v or q moves a as M da = -d(tau)."""
-    D, F = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, c.a), ff.forward_dynamics_derivatives(c.model, c.q, c.v, c.tau)
-    M, C = ff.mass_matrix(c.model, c.q), ff.coriolis_matrix(c.model, c.q, c.v)
-    close(D.da, M, TWO_WAYS, 2, least=0.0)
-    close(F.dtau, ff.inverse_mass_matrix(c.model, c.q), TWO_WAYS, 2, least=0.0)
-    close(times(D.dv, c.v), 2.0 * times(C, c.v), TWO_WAYS, 1, least=float(np.abs(M).max()))
-    a = ff.forward_dynamics(c.model, c.q, c.v, c.tau)
-    at = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, a)
-    close(M @ F.dq, -at.dq, 1e-9, 2)
-    close(M @ F.dv, -at.dv, 1e-9, 2)
-    # d(tau)/dq of M a + bias is linear in a; d(tau)/dv does not see it
-    zero, unit, twice = (ff.inverse_dynamics_derivatives(c.model, c.q, c.v, k * c.a) for k in (0.0, 1.0, 2.0))
-    close(twice.dq - unit.dq, unit.dq - zero.dq, TWO_WAYS, 2, least=float(np.abs(twice.dq).max()))
-    close(twice.dv, zero.dv, TWO_WAYS, 2)
