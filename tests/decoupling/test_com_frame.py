@@ -5,34 +5,15 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import EXACT, close, close_to_rate, close_to_slopes, fresh, refused, rounding, slope_error
+from dataclasses import replace
 from freeflyer import decoupling
 from freeflyer.decoupling.orientation import _steps
 from freeflyer.spatial import se3
 from hypothesis import given
-from linkage_samples import shifted
-from random_robots import Case, cases, few, random_inertia, random_robot
+from random_robots import Case, cases, few, random_robot
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical", "universal", "cylindrical", "planar")
 WITH_BALLS = (*ONE_COORDINATE, "spherical", "free")
-
-
-def planar_robot(rng: np.random.Generator, joints: int) -> ff.Model:
-    """Links that turn in the plane z = 0, and a base with them; its inertia is that of planar bodies."""
-    links, parts = [ff.Link("base", flat(rng))], [ff.Joint("root", "free", "world", "base")]
-    for k in range(joints):
-        links.append(ff.Link(f"link_{k}", flat(rng)))
-        place = shifted(*rng.uniform(0.1, 0.4, 2))
-        parts.append(ff.Joint(f"joint_{k}", "revolute", links[-2].name, links[-1].name, place))
-    return ff.build(ff.Description("planar", tuple(links), tuple(parts), gravity=(0.0, 0.0, 0.0)))
-
-
-def flat(rng: np.random.Generator) -> ff.Inertia:
-    """Symmetric about the plane."""
-    I = random_inertia(rng)
-    com = np.array([*I.com[:2], 0.0])
-    R = np.array(I.rotational)
-    R[2, :2] = R[:2, 2] = 0.0
-    return ff.Inertia(I.mass, com, R)
 
 
 def condition(model: ff.Model, q: np.ndarray) -> float:
@@ -89,7 +70,8 @@ def test_one_joint_always_is_integrable(kind: str) -> None:
 
 def test_the_angle_depends_on_the_path_where_it_is_not_integrable() -> None:
     rng = fresh()
-    model = planar_robot(rng, 2)
+    d = ff.robots.chain(2, base="free", length=rng.uniform(0.1, 0.4)).description
+    model = ff.build(d.with_joint(replace(d.joint("joint_2"), axis=d.joint("joint_1").axis)))  # both turn about y
 
     def at(*angles: float) -> np.ndarray:
         return ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), angles]))
@@ -100,11 +82,11 @@ def test_the_angle_depends_on_the_path_where_it_is_not_integrable() -> None:
     apart = found[0].angle[-1] - found[1].angle[-1]
     nodes, weights = np.polynomial.legendre.leggauss(16)
     x, y = 0.5 * (nodes + 1.0), 0.75 * (nodes + 1.0)
-    area = sum(0.5 * u * 0.75 * w * decoupling.integrability(model, at(a, b)).tensor[5, 1, 0] for a,
+    area = sum(0.5 * u * 0.75 * w * decoupling.integrability(model, at(a, b)).tensor[4, 1, 0] for a,
                u in zip(x, weights) for b, w in zip(y, weights))  # fmt: skip
     # Stokes: the integral of the torsion over what lies between the ways
     close(np.array(apart), np.array(area), 1e-10)
-    one = ff.lock_joints(model, ["joint_1"])
+    one = ff.lock_joints(model, ["joint_2"])
     path = [ff.integrate(one, one.neutral, [0, 0, 0, 0, 0, 0, a]) for a in (0.0, 1.5, -0.7, 1.0)]
     ends = [decoupling.center_of_mass_angle(one, p).angle[-1] for p in (path, path[::3])]
     close(np.array(ends[0]), np.array(ends[1]), 1e-11)
@@ -326,8 +308,8 @@ def test_units_rows_and_paths(model: ff.Model) -> None:
         refused(ff.InputError, "rows", decoupling.external_internal, model, q, "end_effector", rows=rows)
     arm = ff.robots.aerial_manipulator()
     refused(ff.InputError, r"4 joints of .* cannot move the rows", decoupling.external_internal, arm, arm.neutral, "end_effector")
-    with pytest.raises(ff.InputError, match="cannot move the rows"):  # one joint, two rows
-        decoupling.external_internal(ff.lock_joints(arm, arm.actuated[1:]), arm.neutral[:8], "end_effector", rows=(0, 1))
+    one = ff.lock_joints(arm, arm.actuated[1:])  # two rows
+    refused(ff.InputError, "cannot move the rows", decoupling.external_internal, one, one.neutral, "end_effector", rows=(0, 1))
     for path in (q, [q], np.zeros((2, 3))):
         refused(ff.InputError, "path", decoupling.center_of_mass_angle, model, path)
     arm = ff.robots.chain(3)
