@@ -5,28 +5,14 @@ import numpy as np
 import pytest
 from answers import EXPRESSED
 from closeness import EXACT, STEP, close, close_to_rate, fresh
+from itertools import product
 from tangent import DIFFERENCE, State, derivative, robots, state
 
 ROBOTS = dict(robots())
-MOMENTA = {  # what is differentiated, and by what
-    "momentum": (lambda m, q, v, a: ff.centroidal_momentum(m, q, v),
-                 lambda m, q, v, a: ff.centroidal_momentum_derivatives(m, q, v)),
-    "momentum rate": (ff.centroidal_momentum_rate, ff.centroidal_momentum_rate_derivatives),
-    "com velocity": (lambda m, q, v, a: ff.center_of_mass_velocity(m, q, v),
-                     lambda m, q, v, a: ff.center_of_mass_velocity_derivatives(m, q, v)),
-    "com acceleration": (ff.center_of_mass_acceleration, ff.center_of_mass_acceleration_derivatives),
+FUNCTIONS = {  # how many of q, v and a each takes
+    "centroidal_momentum": 2, "centroidal_momentum_rate": 3, "center_of_mass_velocity": 2, "center_of_mass_acceleration": 3,
+    "frame_velocity": 2, "frame_acceleration": 3,
 }  # fmt: skip
-FRAMES_OF = {}
-for e in EXPRESSED:
-    for k in (-1, 0, 1):
-        FRAMES_OF |= {
-            f"velocity of frame {k}, {e}": (lambda m, q, v, a, k=k, e=e: ff.frame_velocity(m, q, v, frames(m)[k], e),
-                                            lambda m, q, v, a, k=k, e=e: ff.frame_velocity_derivatives(m, q, v, frames(m)[k], e)),
-            f"acceleration of frame {k}, {e}": (
-                lambda m, q, v, a, k=k, e=e: ff.frame_acceleration(m, q, v, a, frames(m)[k], e),
-                lambda m, q, v, a, k=k, e=e: ff.frame_acceleration_derivatives(m, q, v, a, frames(m)[k], e)),
-        }  # fmt: skip
-FUNCTIONS = MOMENTA | FRAMES_OF
 each_robot = pytest.mark.parametrize("robot", ROBOTS)
 
 
@@ -42,10 +28,12 @@ def prepared(robot: str) -> tuple[ff.Model, State]:
 @each_robot
 def test_by_differences(robot: str, poisoned: None) -> None:
     model, x = prepared(robot)
-    for name, (f, derivatives) in FUNCTIONS.items():
-        for field, ours in derivatives(model, *x)._asdict().items():
-            theirs = derivative(lambda q, v, a, f=f: f(model, q, v, a), model, x, field[1:])
-            close(ours, theirs, DIFFERENCE, 2, what=(name, field))
+    calls = [(name, *more) for name in FUNCTIONS for more in (product(frames(model), EXPRESSED) if "frame" in name else [()])]
+    for name, *more in calls:
+        f, count = getattr(ff, name), FUNCTIONS[name]
+        for field, ours in getattr(ff, f"{name}_derivatives")(model, *x[:count], *more)._asdict().items():
+            theirs = derivative(lambda *x, f=f, n=count, more=more: f(model, *x[:n], *more), model, x, field[1:])
+            close(ours, theirs, DIFFERENCE, 2, what=(name, more, field))
 
 
 @each_robot
