@@ -31,7 +31,7 @@ def answers(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: n
         W = ff.forward_dynamics_derivatives(model, q, v, tau, external=wrenches)
         out |= {"forward dynamics by q": D.dq, "forward dynamics by v": D.dv, "forward dynamics by tau": D.dtau}
         out["forward dynamics by q, wrenches"] = W.dq
-        out["inverse mass matrix"] = out["inverse mass matrix, recursive"] = ff.inverse_mass_matrix(model, q)
+        out["inverse mass matrix"] = ff.inverse_mass_matrix(model, q)
         out["forward dynamics"] = ff.forward_dynamics(model, q, v, tau)
         out["forward dynamics, wrenches"] = ff.forward_dynamics(model, q, v, tau, external=wrenches)
     axis, links = np.ndim(q) - 1, list(links)

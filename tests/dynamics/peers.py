@@ -65,18 +65,12 @@ def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndar
     out["inverse dynamics"] = G.T @ (pin.rnea(m, d, q, v, a) + rotors)
     out["inverse dynamics, wrenches"] = G.T @ (pin.rnea(m, d, q, v, a, forces) + rotors)
     out |= _inverse_derivatives(p, q, v, a, forces)
-    if G.shape[0] == G.shape[1]:
-        B = np.linalg.inv(G)  # v = B v_pin, so tau_pin = B^T tau
-        out["inverse mass matrix, recursive"] = B @ np.array(pin.computeMinverse(m, d, q)) @ B.T
-        out["forward dynamics"] = B @ pin.aba(m, d, q, v, B.T @ tau - rotors)
-        out["forward dynamics, wrenches"] = B @ pin.aba(m, d, q, v, B.T @ tau - rotors, forces)
     if np.linalg.eigvalsh(M)[0] > 1e-12:
         factor = cho_factor(M)
         out["inverse mass matrix"] = cho_solve(factor, np.eye(len(M)))
-        if G.shape[0] != G.shape[1]:  # mimic joints
-            loads = out["inverse dynamics, wrenches"] - out["inverse dynamics"]
-            out["forward dynamics"] = cho_solve(factor, tau - out["bias"])
-            out["forward dynamics, wrenches"] = cho_solve(factor, tau - out["bias"] - loads)
+        loads = out["inverse dynamics, wrenches"] - out["inverse dynamics"]
+        out["forward dynamics"] = cho_solve(factor, tau - out["bias"])
+        out["forward dynamics, wrenches"] = cho_solve(factor, tau - out["bias"] - loads)
         for end, f in (("", _none(m)), (", wrenches", forces)):
             solved = _inverse_derivatives(p, q, v, G @ out["forward dynamics" + end], f)
             out[f"forward dynamics by q{end}"] = -cho_solve(factor, solved[f"inverse dynamics by q{end}"])
