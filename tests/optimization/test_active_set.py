@@ -82,7 +82,7 @@ def test_no_level_is_worse_than_by_quadratic_programs(case):
             continue
         compared += 1
         for a, b in zip(sizes(levels, ours), sizes(levels, theirs)):
-            assert a <= b + 1e-6 * (1.0 + b), k
+            assert a <= b + 1e-5 * (1.0 + b), k  # the other one may miss levels above by 1e-9, and gains 1e-6
             if a < b - 1e-9 * (1.0 + b):  # the other one missed the minimum, and gains below
                 break
         else:
