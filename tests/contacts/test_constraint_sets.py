@@ -15,6 +15,7 @@ from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.contacts.steps import anchor
 from freeflyer.dynamics.integrators import SCHEMES, steps_of
 from freeflyer.errors import InputError, UnknownNameError
+from linkage_samples import shifted
 
 HUMANOID = ff.robots.humanoid()
 FRAMES = [name for name in HUMANOID.frame_names if name != "world"]
@@ -105,10 +106,7 @@ def test_sets_are_values():
     link = FRAMES[4]
     corners = [(0.2, 0.1), (0.2, -0.1), (-0.1, 0.0)]
     sites = [ff.Site("pad", link, np.eye(4))]
-    for k, (x, y) in enumerate(corners):
-        X = np.eye(4)
-        X[:2, 3] = x, y
-        sites.append(ff.Site(f"pad_{k}", link, X))
+    sites += [ff.Site(f"pad_{k}", link, shifted(x, y)) for k, (x, y) in enumerate(corners)]
     model = ff.build(replace(d, sites=(*d.sites, *sites)))
     close(surface_points(model, contacts.surface("pad"))[:, :2], np.array(corners), 1e-12)
     close(surface_points(model, contacts.surface(link, size=(0.4, 0.2)))[0], np.array([0.2, 0.1, 0.0]), 1e-12)
@@ -155,17 +153,13 @@ def test_what_makes_no_sense_is_refused(make, kind, words):
     refused(kind, words, make)
 
 
-FEET = ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot")
-
-
 def test_what_cannot_be_is_refused() -> None:
     model = ff.robots.quadruped()
-    q, free = ff.neutral(model), ff.ConstraintSet(model, contacts=list(map(ff.contacts.point, FEET)))
+    q, feet = ff.neutral(model), ff.contacts.feet_by_name(model)
+    free = ff.ConstraintSet(model, contacts=feet)
     refused(ff.InputError, "held nowhere", ff.project_configuration, model, q, constraints=free)
     refused(ff.InputError, "ConstraintSet", ff.project_velocity, model, q, np.zeros(18), constraints=(np.eye(18), np.zeros(18)))
-    far = np.eye(4)
-    far[:3, 3] = 9.0, 9.0, 9.0
-    there = ff.ConstraintSet(model, contacts=[ff.contacts.point(FEET[0], at=far), ff.contacts.point(FEET[1], at=np.eye(4))])
+    there = ff.ConstraintSet(model, contacts=[feet[0].held_at(shifted(9.0, 9.0, 9.0)), feet[1].held_at(np.eye(4))])
     with pytest.raises((ff.linkages.AssemblyError, ff.InputError), match=r"no configuration near|contradict"):
         ff.project_configuration(model, q, constraints=there)
 
