@@ -269,17 +269,13 @@ def test_closed_linkages_stay_closed_and_what_holds_is_held():
     assert np.abs(held.anchored(run.q[0]).residual(run.q[-1])).max() < 1e-9
 
 
-def test_a_controller_stands_on_the_ground_and_the_run_is_kept(tmp_path):
+def test_a_controller_stands_on_the_ground():
     model = ff.robots.humanoid()
     robot = ff.control.stand_on_feet(model)
     tasks = [ff.control.CenterOfMassTask(ff.center_of_mass(model, robot.q)), ff.control.PostureTask(robot.q)]
     problem = ff.control.WholeBodyProblem(model, tasks, contacts=robot.feet)
     run = simulate(model, robot.q, np.zeros(model.nv), robot.feet, problem.controller(), duration=0.2)
     assert np.abs(run.q[-1] - robot.q).max() < 1e-3
-    run.save(tmp_path / "run.npz")
-    again = ff.sim.load(tmp_path / "run.npz")
-    assert np.array_equal(again.ground["residual"], run.ground["residual"])
-    assert again.forces.keys() == run.forces.keys()
 
 
 def test_events_on_the_ground():

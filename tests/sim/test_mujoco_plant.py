@@ -239,7 +239,7 @@ def test_wrenches_on_feet_are_those_of_mujocos_own_inverse_dynamics():
     for foot in feet:
         body = plant.mj_model.body(next(s.link for s in model.description.sites if s.name == foot.frame)).id
         m, f = plant.data.cfrc_ext[body].reshape(2, 3)
-        assert np.linalg.norm(f[:2]) > 1e-2 * np.linalg.norm(f) > 1.0
+        assert np.linalg.norm(f[:2]) > 1e-2 * np.linalg.norm(f) > 0.1
         close(assembled[foot.name], np.concatenate([f, m + np.cross(center, f)]), 1e-12)
         X = ff.frame_pose(model, run.q[-1], foot.frame)
         at_origin = m + np.cross(center - X[:3, 3], f)
