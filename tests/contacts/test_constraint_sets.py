@@ -221,7 +221,8 @@ def test_projections_take_the_shortest_steps_in_the_kinetic_metric(closed):
     q[:, :2] += rng.normal(0.0, 0.1, (7, 2))
     moved = ff.integrate(model, q, rng.normal(0.0, 1e-7, (7, model.nv)))
     feet = standing.feet
-    for held in (ff.ConstraintSet(model, contacts=feet), ff.ConstraintSet(model, contacts=[*feet, *corners(feet[0])])):
+    corners = [contacts.point(feet[0].frame, p, name=f"corner {k}") for k, p in enumerate(feet[0].points)]
+    for held in (ff.ConstraintSet(model, contacts=feet), ff.ConstraintSet(model, contacts=[*feet, *corners])):
         at = anchor(held, q)
         J, M = held.jacobian(moved), ff.mass_matrix(model, moved)
         found = ff.difference(model, moved, ff.project_configuration(model, moved, constraints=at))
@@ -229,10 +230,6 @@ def test_projections_take_the_shortest_steps_in_the_kinetic_metric(closed):
         for metric, right in ((root, True), (np.eye(model.nv), False)):
             expected = -(metric @ np.linalg.pinv(J @ metric, rcond=1e-9) @ at.residual(moved)[..., None])[..., 0]
             assert np.allclose(found, expected, rtol=1e-4, atol=1e-11) == right
-
-
-def corners(foot):
-    return [ff.contacts.point(foot.frame, p, name=f"corner {k}") for k, p in enumerate(foot.points)]
 
 
 def stance(model):

@@ -108,17 +108,13 @@ def test_axes_of_contacts_loops_and_locks():
     refused(ff.InputError, "contacts must be a list", contacts.express_wrenches, model, q, d.forces, ["front_left_foot"])
 
 
-def generators(points):
-    return np.concatenate([pyramid_edges(0.6) @ point_wrenches(p) for p in points])
-
-
 def test_facets_that_digits_of_a_file_tell_apart_are_one():
     """Of a sole that is tilted a little, in numbers of nine digits; the facets lie inside of all its own."""
     rng = fresh()
     corners = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.05, 0.05)])
     for _ in range(20):
         tilted = corners @ ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp(3e-5 * rng.standard_normal(3))).T
-        G = generators(np.round(tilted, 9))
+        G = np.concatenate([pyramid_edges(0.6) @ point_wrenches(p) for p in np.round(tilted, 9)])
         cone, own = cone_of_generators(G), ConvexHull(np.delete(G, NORMAL, axis=1)).equations
         assert len(cone.C) < len(np.unique(np.round(own, 9), axis=0))
         assert (cone.C @ G.T).max() < 1e-4  # what it leaves out

@@ -336,17 +336,13 @@ def inputs(model: ff.Model, entry: Entry, s) -> list[np.ndarray]:
     return [pools[letter].pop(0) for letter in entry.inputs]
 
 
-def shapes(model: ff.Model, entry: Entry) -> tuple[tuple[int, ...], ...]:
-    return entry.shapes(ff.close_loops(model).topology)[len(entry.inputs) :]
-
-
 @pytest.mark.parametrize("row_step", [1, 8])
 @pytest.mark.parametrize("name", ENTRIES)
 def test_plain_is_as_compiled(name: str, row_step: int) -> None:
     model = robot("nested")
     s, entry = state(model, fresh(20), 0.04), ENTRIES[name]
     rows = [0.01 * x if name.endswith("_closed") and k else x for k, x in enumerate(inputs(model, entry, s))]
-    outputs = [np.full(shape, np.nan) for shape in shapes(model, entry)]
+    outputs = [np.full(shape, np.nan) for shape in entry.shapes(ff.close_loops(model).topology)[len(entry.inputs) :]]
     assert running.state(entry, ff.close_loops(model).handle, *map(np.ascontiguousarray, rows), *outputs)[0] == 0
     found = plain.run(name, ff.close_loops(model), *rows, row_step=row_step)
     for plainly, compiled in zip(found if isinstance(found, tuple) else (found,), outputs, strict=True):

@@ -46,10 +46,6 @@ def deadly(mark, t, q, v):
     return damping(t, q, v)
 
 
-def end_value(state):
-    return state.q[0] - 0.1
-
-
 def make(kind):
     return ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
 
@@ -75,7 +71,7 @@ def test_parts_are_recorded_in_folders_of_their_own(tmp_path):
     assert np.array_equal(last.q, whole.q[-1:])
     assert len(list((tmp_path / "parts").iterdir())) > 2
     model, q = ff.robots.chain(2), fresh("recorded events").uniform(0.2, 0.9, (5, 2))
-    given = {"dt": 0.01, "duration": 0.3, "events": sim.Event("turn", end_value, terminal=True)}
+    given = {"dt": 0.01, "duration": 0.3, "events": sim.Event("turn", lambda state: state.q[0] - 0.1, terminal=True)}
     sim.simulate(model, q, np.zeros((5, 2)), record=tmp_path / "robots", **given)
     check_equal(sim.load(tmp_path / "robots"), sim.simulate(model, q, np.zeros((5, 2)), **given))
     with pytest.raises(ff.errors.FileError, match="holds files already"):
