@@ -154,13 +154,12 @@ def test_sub_mechanisms_and_their_pictures():
     np.testing.assert_allclose([bar.get_width() for bar in bars], [p.singularity for p in FOUND.mechanisms.parts])
 
 
-BODY = ff.Inertia(1.0, np.array([0.0, 0.0, 0.1]), 0.01 * np.eye(3))
 HINGE, WELD, POINT, SLIDER, ONE = (1, 1, 1, 1, 1, 0), (1,) * 6, (1, 1, 1, 0, 0, 0), (1, 1, 0, 1, 1, 1), (0, 0, 0, 0, 1, 0)
 
 
 def tied(mask: tuple[int, ...]) -> ff.Model:
     """A free body whose frame is tied to the world's."""
-    links, joints = (ff.Link("world"), ff.Link("body", BODY)), (ff.Joint("float", "free", "world", "body"),)
+    links, joints = (ff.Link("world"), ff.Link("body", LINK)), (ff.Joint("float", "free", "world", "body"),)
     return ff.build(ff.Description("tied", links, joints, loops=(ff.Loop("tie", "world", "body", mask),)))
 
 

@@ -232,15 +232,11 @@ def test_projections_take_the_shortest_steps_in_the_kinetic_metric(closed):
             assert np.allclose(found, expected, rtol=1e-4, atol=1e-11) == right
 
 
-def stance(model):
-    return ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model), locks=[model.actuated[0]])
-
-
 @pytest.mark.parametrize("integrator", ["explicit", "semi-implicit", "rk4"])
 @pytest.mark.parametrize("make", [ff.robots.humanoid, ff.robots.kangaroo_like, lambda: ff.close_loops(ff.robots.kangaroo_like())])
 def test_steps_keep_what_is_held_and_are_those_of_runs(make, integrator):
     model, rng, h = make(), fresh("constrained steps"), 2e-3
-    held = stance(model)
+    held = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model), locks=[model.actuated[0]])
     q = model.neutral if model.tree.loops else ff.robots.standing_posture(model)
     q = np.stack([q, q])
     v = ff.project_velocity(model, q, rng.normal(0.0, 0.2, (2, model.nv)), constraints=held)

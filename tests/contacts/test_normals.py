@@ -13,16 +13,12 @@ LEGS = ("FL", "FR", "RL", "RR")
 FEET = tuple(f"{leg}_foot" for leg in LEGS)
 
 
-def go2() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
+@needs_examples
+def test_feet_at_rest_carry_the_weight():
     """Go2 on its four feet, shanks inclined by half a right angle and more."""
     model = ff.load(example("go2.urdf"), base="free")
     legs = {f"{leg}_{part}_joint": angle for leg in LEGS for part, angle in (("thigh", 0.9), ("calf", -1.8))}
-    return model, ff.configuration(model, legs), ff.ConstraintSet(model, [contacts.point(foot) for foot in FEET])
-
-
-@needs_examples
-def test_feet_at_rest_carry_the_weight():
-    model, q, stance = go2()
+    q, stance = ff.configuration(model, legs), ff.ConstraintSet(model, [contacts.point(foot) for foot in FEET])
     rest, weight = np.zeros(model.nv), 9.81 * model.mass
     tau = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)
     d = ff.constrained_dynamics(model, q, rest, tau.tau, constraints=stance)

@@ -8,6 +8,7 @@ from closeness import close, fresh, refused
 from dataclasses import replace
 from freeflyer import sim
 from freeflyer.errors import InputError
+from freeflyer.model.load import with_base
 from freeflyer.model.visuals.reading import visuals
 from linkage_samples import planar
 from robots_on_disk import example, needs_examples
@@ -15,15 +16,10 @@ from test_simulating import tumbling
 from types import SimpleNamespace
 
 
-def rooted(model: ff.Model) -> ff.Model:
-    from freeflyer.model.load import with_base
-
-    return ff.build(with_base(model.description, "fixed")) if model.description.roots else model
-
-
 def runge_kutta(model: ff.Model, q: np.ndarray, v: np.ndarray, tau, h: float, count: int) -> tuple[np.ndarray, np.ndarray]:
     """(q, v) by MuJoCo's own integrator of order 4, on the file that we write, forces held over each step."""
-    mj = mujoco.MjModel.from_xml_string(ff.to_mjcf(rooted(model)))
+    rooted = ff.build(with_base(model.description, "fixed")) if model.description.roots else model
+    mj = mujoco.MjModel.from_xml_string(ff.to_mjcf(rooted))
     mj.opt.integrator, mj.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, h
     mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT | mujoco.mjtDisableBit.mjDSBL_CONTACT
     mj.dof_damping[:], mj.dof_frictionloss[:] = 0.0, 0.0
@@ -128,8 +124,7 @@ def test_servos_of_a_closed_robot_are_forces_of_all_its_joints():
     columns = run.columns()
     assert all((columns[f"tau {j.name}"] == run.tau[:, j.iv]).all() for j in motors)
     assert run.wrenches(ff.ConstraintSet(model)) == {}  # a run of this model
-    with pytest.raises(ff.InputError, match="MuJoCo's are repeated by"):
-        sim.replay(model, run)
+    refused(InputError, "MuJoCo's are repeated by", sim.replay, model, run)
 
 
 def test_damping_does_not_soften_loops():
@@ -192,8 +187,7 @@ def test_a_robot_without_feet_that_would_fall_through_the_floor_is_refused():
     """But where it is anchored, has no weight, or is said to have no feet."""
     model = ff.robots.quadruped()
     refused(InputError, r"feet=\[freeflyer.contacts.point\('front_left_foot'\), .*, or give feet=\(\)", sim.mujoco_plant, model)
-    with pytest.raises(InputError, match=r"feet=\[freeflyer.contacts.point\('frame'\), ...\]"):
-        sim.mujoco_plant(ff.robots.aerial_manipulator())
+    refused(InputError, r"feet=\[freeflyer.contacts.point\('frame'\), ...\]", sim.mujoco_plant, ff.robots.aerial_manipulator())
     assert sim.mujoco_plant(model, feet=()).feet == ()
     assert sim.mujoco_plant(ff.with_gravity(model, (0.0, 0.0, 0.0))).feet == ()
     assert [foot.name for foot in sim.mujoco_plant(ff.robots.humanoid()).feet] == ["left_sole", "right_sole"]

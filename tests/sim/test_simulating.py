@@ -1,4 +1,4 @@
-"""The loop in time: orders, constraints, inputs, batches, saved runs and replays; motions that blow up end with time and cause."""
+"""The loop in time: orders, energy, momentum, inputs, batches, saved runs, replays; motions that blow up end with their cause."""
 
 import freeflyer as ff
 import numpy as np
@@ -18,13 +18,9 @@ def tumbling(rng: np.random.Generator) -> tuple[ff.Model, np.ndarray, np.ndarray
     return model, ff.random_configuration(model, rng), 0.5 * rng.standard_normal(model.nv)
 
 
-def end_of(model, q, v, **options):
-    run = sim.simulate(model, q, v, duration=0.4, **options)
-    return run.q[-1], run.v[-1]
-
-
-def gap(model, a, b) -> float:
-    return float(max(np.abs(ff.difference(model, a[0], b[0])).max(), np.abs(a[1] - b[1]).max()))
+def gap(model, a: ff.sim.Run, b: ff.sim.Run) -> float:
+    """Of the ends of two runs."""
+    return float(max(np.abs(ff.difference(model, a.q[-1], b.q[-1])).max(), np.abs(a.v[-1] - b.v[-1]).max()))
 
 
 def test_rods_between_balls_spin_with_order_4(models_folder):
@@ -52,8 +48,9 @@ def test_rods_between_balls_spin_with_order_4(models_folder):
 @pytest.mark.parametrize("integrator", ADAPTIVE)
 def test_integrators_that_choose_their_steps_keep_the_error(integrator):
     model, q, v = tumbling(fresh())
-    exact = end_of(model, q, v, dt=5e-4, integrator="rk4")
-    coarse, fine = (gap(model, end_of(model, q, v, dt=0.2, integrator=integrator, rtol=r, atol=r), exact) for r in (1e-4, 1e-8))
+    exact = sim.simulate(model, q, v, dt=5e-4, duration=0.4, integrator="rk4")
+    loose, tight = (sim.simulate(model, q, v, dt=0.2, duration=0.4, integrator=integrator, rtol=r, atol=r) for r in (1e-4, 1e-8))
+    coarse, fine = gap(model, loose, exact), gap(model, tight, exact)
     assert fine < 3e-6
     assert fine < max(coarse, 1e-8)
 
@@ -70,6 +67,20 @@ def test_a_stiff_spring_is_no_matter_to_implicit_integrators():
     run = sim.simulate(model, q, v, stiff, dt=1e-2, duration=0.1, integrator="radau", rtol=1e-6, atol=1e-8)
     assert run.failure is None
     assert np.abs(run.q[-1] - 0.3).max() < 1e-6
+
+
+def test_energy_and_momentum_of_ten_seconds():
+    model, q, v = tumbling(fresh())
+    model = ff.with_gravity(model, (0.0, 0.0, 0.0))
+    drift, spins = [], []
+    for h in (1e-2, 5e-3):
+        run = sim.simulate(model, q, v, dt=h, duration=10.0)
+        E, momentum = ff.kinetic_energy(model, run.q, run.v), ff.centroidal_momentum(model, run.q, run.v)
+        drift.append(np.abs(E / E[0] - 1.0).max())
+        spins.append(np.abs(momentum - momentum[0]).max() / np.abs(momentum[0]).max())
+    for coarse, fine in (drift, spins):
+        assert fine < 1e-4  # of the fastest motions
+        assert fine < coarse / 8.0 + 2e-12  # order 4: 16 times, but for the rounding of slow motions
 
 
 def test_controllers_are_sampled_and_functions_are_not():
@@ -100,7 +111,7 @@ def test_the_last_step_ends_at_the_duration():
     run = sim.simulate(model, q, v, dt=0.004, duration=0.014)
     assert run.t.tolist() == [0.0, 0.004, 0.008, 0.012, 0.014]
     whole = sim.simulate(model, q, v, dt=0.002, duration=0.014)
-    assert gap(model, (run.q[-1], run.v[-1]), (whole.q[-1], whole.v[-1])) < 1e-8  # a step of 1e-6 s less would show
+    assert gap(model, run, whole) < 1e-8  # a step of 1e-6 s less would show
     assert sim.simulate(model, q, v, dt=1.0, duration=0.1).t.tolist() == [0.0, 0.1]
 
 
