@@ -1,7 +1,7 @@
 """Solutions of rows in levels from their factors L: L z = e, each level as well as the levels above it allow.
 
-If rows of a level contradict each other or rows above, z is the level's least-squares solution. Directions in which a level hardly
-changes stay free.
+If rows of a level contradict each other or rows above, z is the level's least-squares solution. A direction in which a level hardly
+changes is left to the levels below.
 """
 
 from freeflyer.kernels.backend import from_entry, integer, kernel, load, load_int, row_width, sqrt, store
@@ -9,24 +9,16 @@ from freeflyer.kernels.optimization.orthogonal_rows import BARRED, WAITING
 from freeflyer.kernels.optimization.rows import add_orthogonal, clear, dot
 
 SMALL, LONG = 1e-6, 1e7  # of a row's length, of the length of a solution: a row of which less is left is not met by so long a one
-FREE = float("inf")  # the length of a direction that least squares leave free: its share becomes zero
-FLAT = 1e-9  # of a level's largest slope: a direction in which it changes by less, or that is so much longer, is free
+FREE = float("inf")  # the length of a column that least squares do not use: its share becomes zero
+FLAT = 1e-9  # of a level's largest slope: it hardly changes in a direction of less, or if it were so much longer to go there
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
-
-
-def put_column(L, held, begin, end, j, width, U, at, high):
-    """Column j of L of the rows from `begin` to `end` that are held, zero for others."""
-    clear(U, at, at + high)
-    for i in range(begin, end):
-        if load(held, i) != 0.0:
-            store(U, at + i - begin, load(L, width * i + j))
 
 
 @kernel
 def bar_row(L, own, rows, begin, end, before, columns, flat, width, R, wide, d, v):
-    """Bars the independent row without which the others of its level least have the direction in which the level hardly changes; and
-    rows from `begin` to `end` that wait. flat: the column that depends on columns before it by the factor R; they give the
-    direction. d, v: room for `columns` numbers."""
+    """Bars the row of a level, from `begin` to `end`, without which the other independent ones have least of the direction in which
+    the level hardly changes; and the rows that wait. flat: the column that depends on those before it, by the factor R, which
+    gives the direction v. d, v: room for `columns` numbers."""
     clear(v, 0, columns)
     store(v, flat, -1.0)
     for back in range(flat):
@@ -36,7 +28,7 @@ def bar_row(L, own, rows, begin, end, before, columns, flat, width, R, wide, d, 
             total -= load(v, k) * load(R, wide * k + c)
         store(v, c, total / load(R, wide * c + c))
     best, most = 0, 0.0
-    for j in range(columns):  # d: the direction that all other rows do not have
+    for j in range(columns):  # d is the direction that the rows of all other columns do not have
         square, share = 0.0, 0.0
         for c in range(j, columns):
             i = integer(load(rows, before + c))
