@@ -83,11 +83,10 @@ def test_solved_problems_and_solutions_are_copied_and_pickled(name, copied):
     assert max(len(repr(x)) for x in (problem, solution)) < 1000
 
 
-@pytest.mark.parametrize("slippery", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "slippery"), [*itertools.product(range(3), (False, True)), (3, False)])
 def test_cones_are_those_of_point_forces(seed, slippery):
     """Wrenches of forces in the points lie inside of the cone; a wrench on its surface, moved out, is no longer made by any."""
-    rng = fresh(seed, slippery)
+    rng = fresh(seed, slippery) if seed < 3 else np.random.default_rng([229, 2, 0])  # a hull of wide facets
     model, _ = humanoid()
     count, friction = 5, 0.0 if slippery else rng.uniform(0.1, 1.2)
     corners = 0.1 * np.array([[1, 1], [1, -1], [-1, -1], [-1, 1], [0, 0]])  # wide, so that their plane is not steep
