@@ -228,7 +228,7 @@ def test_every_level_ends_at_an_optimum(name, spread):
             if level.outcome == "met":
                 assert np.abs(e).max() <= 1e-9
             elif level.outcome == "stationary" and all(x.outcome == "met" for x in found.levels[:k]):
-                assert slope(model, tasks, level.level, found.q, above) < 3e-6
+                assert slope(model, tasks, level.level, found.q, above) < 1e-5
     assert stopped <= (spread > 0.1)  # 5 of 840 problems, as a level above ends at a saddle
 
 
