@@ -183,6 +183,7 @@ def pinocchio(call):
     (lambda: ff.configuration(CHAIN, start=TWO, joint_2=np.ones(3)), r"start \(2, 3\), joint_2 \(3,\)$"),
     (lambda: ff.configuration(QUADRUPED, root_joint=np.tile(np.eye(7)[6], (2, 1)), front_left_knee=np.ones(3)),
      r"root_joint \(2, 7\), front_left_knee \(3,\)$"),
+    (lambda: ff.from_mujoco(CHAIN, TWO, TWO, qfrc=THREE), r"qpos \(2, 3\), qvel \(2, 3\), qfrc \(3, 3\)$"),
     (lambda: pinocchio(lambda pin: ff.to_pinocchio(CHAIN, pin, TWO, THREE)), r"q \(2, 3\), v \(3, 3\)$"),
     (lambda: pinocchio(lambda pin: ff.from_pinocchio(CHAIN, pin, TWO, THREE)), r"q \(2, 3\), v \(3, 3\)$"),
     (lambda: ff.constrained_dynamics(CHAIN, TWO, TWO, THREE, constraints=(ROW, [0.0])), r"v \(2, 3\), tau \(3, 3\)$"),
