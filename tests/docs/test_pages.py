@@ -103,7 +103,6 @@ def run_shell(block: Block, where: str, folder: Path) -> str:
     return done.stdout
 
 
-ELSEWHERE = {"export.md": "export/test_export_command.py"}  # pages whose blocks another file runs
 NEEDS = {"reduced_control.md": "tocabi/tocabi.urdf"}  # files of FREEFLYER_MODELS that stand beside the reader's code
 EXTRAS = {"beyond_one_machine.md": "distributed", "viewer.md": "viser"}  # packages that only a page's code needs
 LEAVES = {"walking.md": "squat.png"}  # pictures that a page's code draws
@@ -139,7 +138,7 @@ CLAIMS: dict[str, Callable[[dict[str, Any], list[str]], bool]] = {  # of names a
 
 
 def runs(page: Path) -> bool:
-    return name_of(page) not in ELSEWHERE and any(block.language != "text" for block in blocks(page))
+    return any(block.language != "text" for block in blocks(page))
 
 
 @pytest.mark.slow
@@ -164,8 +163,7 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("page", pages(), ids=name_of)
 def test_code_and_commands(page: Path) -> None:
     """So that it runs: a block that is indented alone is no Python with calls or assignments, and no command."""
-    if name_of(page) not in ELSEWHERE:
-        check_fences(page)
+    check_fences(page)
     from freeflyer.cli.app import app
     from typer.main import get_command
 

@@ -2,14 +2,11 @@
 
 import ctypes
 import freeflyer as ff
-import json
 import numpy as np
-import os
 import pytest
 import re
 import shutil
-import subprocess
-import sys
+from cli.command import printed, run_json
 from c_program import STRICT, needs_cc, needs_nm, run, undefined
 from closeness import close, fresh, refused
 from freeflyer import control
@@ -17,20 +14,13 @@ from freeflyer.cli.app import app
 from freeflyer.cli.robot import USUAL
 from freeflyer.export import functions
 from pathlib import Path
-from typer.testing import CliRunner
 
 PAGE = Path(__file__).parents[2] / "docs" / "export.md"
 
 
-def export(*arguments: object):
-    return CliRunner().invoke(app, ["export", *(str(a) for a in arguments)])
-
-
 @pytest.mark.slow
 def test_the_list_and_the_page_s_table():
-    result = export("--list")
-    assert result.exit_code == 0
-    of_trees, of_closed = result.stdout.split("\n\n")
+    of_trees, of_closed = printed("export", "--list").split("\n\n")
     assert [line.split()[0] for line in of_trees.splitlines()] == list(functions.FUNCTIONS)
     assert of_closed.strip().endswith(", ".join(functions.CLOSED_FUNCTIONS))
     assert tuple(USUAL.split(",")) == functions.USUAL
@@ -43,9 +33,8 @@ def test_the_list_and_the_page_s_table():
 
 @pytest.mark.slow
 def test_a_folder_and_its_json(tmp_path):
-    result = export("chain:n=3", "--functions", "mass_matrix", "-o", tmp_path / "c", "--prefix", "arm", "--json", "-")
-    assert result.exit_code == 0, result.stderr
-    data = json.loads(result.stdout)["data"]
+    arguments = ("chain:n=3", "--functions", "mass_matrix", "-o", tmp_path / "c", "--prefix", "arm")
+    result, data = run_json("export", *arguments)
     assert data["functions"] == ["arm_mass_matrix"]
     assert all((tmp_path / "c" / file).is_file() for file in data["files"])
     assert "1 function for" in result.stderr
@@ -53,31 +42,9 @@ def test_a_folder_and_its_json(tmp_path):
 
 @pytest.mark.slow
 @needs_cc
-@pytest.mark.skipif(sys.platform != "linux", reason="the page's commands are for Linux")
-def test_the_page_s_commands_and_program_run(tmp_path):
-    text = PAGE.read_text()
-    (tmp_path / "stand.c").write_text(re.findall(r"```c\n(.*?)```", text, re.DOTALL)[0])
-    (tmp_path / "stance.yaml").write_text(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)[0])
-    (tmp_path / "freeflyer").write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" -c "from freeflyer.cli import main; main()" "$@"\n'
-    )
-    (tmp_path / "freeflyer").chmod(0o755)
-    environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    said = []
-    for command in re.findall(r"^    (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE):
-        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, command + done.stdout + done.stderr
-        said.append(done.stdout)
-    assert said[2].count("same bits") == 3
-    assert re.search(r"the base carries \d+\.\d+ N; the foot stands 0\.\d+ m below it\n", "".join(said))
-    assert said[-1].startswith("status 0, torques off by 0.0e+00")
-
-
-@pytest.mark.slow
-@needs_cc
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="there is no CMake")
 def test_cmake_builds_the_libraries_and_the_example(tmp_path):
-    assert export("chain:n=3", "--functions", "mass_matrix", "-o", tmp_path, "--prefix", "arm").exit_code == 0
+    printed("export", "chain:n=3", "--functions", "mass_matrix", "-o", tmp_path, "--prefix", "arm")
     for library in ("libarm.a", "libarm.so"):
         (tmp_path / library).unlink()
     run("cmake", "-S", ".", "-B", "build", folder=tmp_path)
@@ -192,7 +159,7 @@ def test_what_cannot_be_exported(tmp_path):
         pass
 
     model = ff.robots.chain(2)
-    with pytest.raises(ff.InputError, match="Own: methods of your own"):
-        ff.export.export_controller(control.WholeBodyProblem(model, [Own(model.neutral)]), tmp_path / "c", model.neutral)
+    problem = control.WholeBodyProblem(model, [Own(model.neutral)])
+    refused(ff.InputError, "Own: methods of your own", ff.export.export_controller, problem, tmp_path / "c", model.neutral)
     refused(ff.InputError, "WholeBodyProblem, got", ff.export.export_controller, model, tmp_path / "c", model.neutral)
     assert not (tmp_path / "c").exists()
