@@ -4,6 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 import re
+from closeness import refused
 from dataclasses import replace
 from functools import partial
 from freeflyer.analysis.checks.findings import Finding
@@ -79,12 +80,16 @@ def test_singular_and_still_robots_get_a_report():
 
 
 @pytest.mark.slow
-def test_it_replaces_reports(quadruped, tmp_path):
+def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
     path = tmp_path / "report.html"
     assert ff.report.write_report(quadruped, path) == path
     ff.report.write_report(replace(quadruped, robot="second"), path)
     assert "<h1>second</h1>" in path.read_text(encoding="utf-8")
-    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    other = tmp_path / "precious.html"
+    other.write_text("<html>mine</html>")
+    refused(ff.FileError, "overwrite=True", ff.report.write_report, quadruped, other)
+    assert other.read_text() == "<html>mine</html>"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["precious.html", "report.html"]
 
 
 @pytest.mark.slow
