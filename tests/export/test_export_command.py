@@ -83,7 +83,7 @@ def kangaroo_stance(_):
 class CFunction:
     """The controller of a shared library."""
 
-    def __init__(self, folder, prefix, problem):
+    def __init__(self, folder, prefix):
         self.library = ctypes.CDLL(str(folder / f"lib{prefix}.so"))
         text = (folder / f"{prefix}.h").read_text()
         def size(name):
@@ -107,7 +107,7 @@ def test_torques_are_those_of_python(make, tmp_path):
     problem, q = make(tmp_path)
     model = problem.model
     ff.export.export_controller(problem, tmp_path / "c", q, prefix="stance")
-    c, last, active = CFunction(tmp_path / "c", "stance", problem), None, 0
+    c, last, active = CFunction(tmp_path / "c", "stance"), None, 0
     place = int(re.search(r"_POSTURE\w*_TARGET = (\d+)", (tmp_path / "c/stance.h").read_text())[1])
     np.testing.assert_array_equal(c.targets[place : place + model.nq], q)
     for k in range(60):
@@ -130,20 +130,14 @@ def test_torques_are_those_of_python(make, tmp_path):
 
 @needs_cc
 @needs_nm
-def test_the_example_runs_and_nothing_is_allocated(tmp_path):
+def test_the_example_runs_nothing_is_allocated_and_bad_states_are_refused(tmp_path):
     problem, q = humanoid_stance(tmp_path)
     folder = tmp_path / "c"
     ff.export.export_controller(problem, folder, q, prefix="stance")
     run("cc", *STRICT, "main.c", "stance.c", "objects/control_cycle.o", "-lm", "-o", "program", folder=folder)
     assert "status 0" in run("./program", 100, folder=folder)
     assert undefined(folder / "libstance.so") <= {"atan2", "sincos", "sin", "cos", "memset", "memcpy", "memmove"}
-
-
-@needs_cc
-def test_states_that_are_refused(tmp_path):
-    problem, q = humanoid_stance(tmp_path)
-    ff.export.export_controller(problem, tmp_path / "c", q, prefix="stance")
-    c, rest = CFunction(tmp_path / "c", "stance", problem), np.zeros(problem.model.nv)
+    c, rest = CFunction(folder, "stance"), np.zeros(problem.model.nv)
     assert (c(np.full_like(q, np.nan), rest), c(2.0 * q, rest), c(q, rest)) == (2, 3, 0)
 
 

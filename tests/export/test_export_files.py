@@ -7,11 +7,11 @@ import pytest
 import shutil
 import subprocess
 import sys
-from c_program import call_of, needs_cc, program, run, with_mimic
+from c_program import needs_cc, program, run, with_mimic
 from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.export import export, exporting, functions
-from freeflyer.export.functions import FUNCTIONS
+from freeflyer.export.functions import FUNCTIONS, Call
 from freeflyer.export.header import comment, identifier, prefix_of
 from freeflyer.export.library import target_of
 from freeflyer.kernels import entries
@@ -237,8 +237,8 @@ def test_nothing_beyond_arguments_is_touched(tmp_path, robot, way):
     model = with_mimic() if robot == "mimic" else ff.robots.make(robot)
     made = export(model, tmp_path / "c", "all")
     rng, calls = fresh(3), []
-    for name in FUNCTIONS:
-        call = call_of(model, name)
+    for function in FUNCTIONS.values():
+        call = Call(prefix_of(model.name), function, function.entry_of(model), 1, "", model)
         inputs = [
             (ff.random_configuration(model, rng) if x.name[0] == "q" else rng.standard_normal(x.size)).tolist()
             for x in call.parameters
