@@ -1,26 +1,21 @@
 """`python -m benchmarks`: rows beside peers, whose answers agree with ours; pictures and JSON are written."""
 
-import json
 import pytest
 import subprocess
 import sys
 from benchmarks.__main__ import app
 from benchmarks.solvers import SIZES
+from cli import command
 from cli.command import LIMIT, arm, written
 from freeflyer.analysis.timing.runner import SHORT_ALGORITHMS, SHORT_SIZES
 from freeflyer.optimization import solvers
+from functools import partial
 from pathlib import Path
-from typer.testing import CliRunner
 
 pytestmark = [pytest.mark.slow, pytest.mark.peers, pytest.mark.usefixtures("short_blocks")]
 ROOT = Path(__file__).parents[2]
 QUICK = ("--batch", 16, "--blocks", 3)
-
-
-def run_json(*words):
-    """(the ended command, the data of the JSON document that it printed)."""
-    result = CliRunner().invoke(app, [*map(str, words), "--json", "-"])
-    return result, json.loads(result.stdout)["data"]
+run_json = partial(command.run_json, program=app)
 
 
 def test_beside_the_peer(tmp_path):

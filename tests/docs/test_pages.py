@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+from cli import command
 from collections.abc import Callable
 from freeflyer.model.description import JOINT_KINDS
 from html.parser import HTMLParser
@@ -165,12 +166,8 @@ def test_code_and_commands(page: Path) -> None:
     """So that it runs: a block that is indented alone is no Python with calls or assignments, and, in docs/, no command."""
     if page in pages():
         check_fences(page)
-    from freeflyer.cli.app import app
-    from typer.main import get_command
-
-    known = set(get_command(app).commands)  # type: ignore[attr-defined]
     named = re.findall(r"(?:`|^(?: {4})?)freeflyer ([a-z]+)(?=[ `\n])", page.read_text(), re.MULTILINE)
-    assert set(named) <= known
+    assert set(named) <= set(command.COMMANDS)
 
 
 def check_fences(page: Path) -> None:

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import re
 import shutil
-from cli.command import printed, run_json
+from cli.command import COMMANDS, printed, run_json
 from c_program import STRICT, needs_cc, needs_nm, run, undefined
 from closeness import close, fresh, refused
 from freeflyer import control
-from freeflyer.cli.app import app
 from freeflyer.cli.robot import USUAL
 from freeflyer.export import functions
 from pathlib import Path
@@ -24,10 +23,8 @@ def test_the_list_and_the_page_s_table():
     assert [line.split()[0] for line in of_trees.splitlines()] == list(functions.FUNCTIONS)
     assert of_closed.strip().endswith(", ".join(functions.CLOSED_FUNCTIONS))
     assert tuple(USUAL.split(",")) == functions.USUAL
-    from typer.main import get_command
-    command = get_command(app).commands["export"]  # type: ignore[attr-defined]
     shared = {"--list", "--base", "--loops", "--json", "--debug", "--output", "--help"}
-    options = {name for p in command.params for name in p.opts if name.startswith("--")} - shared
+    options = {name for p in COMMANDS["export"].params for name in p.opts if name.startswith("--")} - shared
     assert options == set(re.findall(r"^\| `(--[a-z]+)`", PAGE.read_text(), re.MULTILINE))
 
 
