@@ -144,11 +144,9 @@ def test_scenarios_that_a_robot_refuses_are_named(tmp_path):
     robot = ("--robot", "quadruped", "--feet", feet, "--sole", "point")
     assert "walk is refused" in printed("control", "all", *robot, "--dt", "0.005", "--duration", "0.02", "--json", numbers)
     assert list(json.loads(numbers.read_text())["data"]["refused"]) == ["lift", "walk"]
-    walk = ("control", "walk", "--steps", "2", "--step-length", "0.1", "--dt", "0.005", "--duration", "0.02")
-    printed(*walk)
+    printed("control", "walk", "--steps", "2", "--step-length", "0.1", "--dt", "0.005", "--duration", "0.02")
     feet = ",".join(f"{a}_{b}_foot" for a in ("front", "rear") for b in ("left", "right"))
-    stand = ("control", "squat", "--robot", "quadruped", "--feet", feet, "--sole", "point", "--dt", "0.005", "--duration", "0.02")
-    printed(*stand)
+    printed("control", "squat", "--robot", "quadruped", "--feet", feet, "--sole", "point", "--dt", "0.005", "--duration", "0.02")
 
 
 @needs_examples
