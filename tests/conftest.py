@@ -103,6 +103,16 @@ def on_threads() -> Iterator[None]:
 
 
 @pytest.fixture
+def threads(on_threads: None) -> Iterator[Callable[[int], None]]:
+    """set_threads, put back afterwards; they work on small batches, too."""
+    from freeflyer import get_threads, set_threads
+
+    before = get_threads()
+    yield set_threads
+    set_threads(before)
+
+
+@pytest.fixture
 def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every array that the library makes for a result is full of NaN, so that an entry not written is detected.
 

@@ -2,16 +2,23 @@
 
 import freeflyer as ff
 import numpy as np
+from linkage_samples import shifted
 
 G, DT = 9.81, 1e-3
 N = 11
 UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
-def body(mass: float = 1.0, inertia: tuple[float, float, float] = (0.1, 0.1, 0.1)) -> ff.Model:
+def body(mass: float = 1.0, inertia: tuple[float, float, float] = (0.1, 0.1, 0.1), sites: tuple[ff.Site, ...] = ()) -> ff.Model:
     """A body that floats."""
     link = ff.Link("body", ff.Inertia(mass, rotational=np.diag(inertia)))
-    return ff.build(ff.Description("body", (link,), (ff.Joint("base", "free", "world", "body"),)))
+    return ff.build(ff.Description("body", (link,), (ff.Joint("base", "free", "world", "body"),), sites))
+
+
+def stone(height: float = 1.0) -> tuple[ff.Model, np.ndarray, np.ndarray]:
+    """A free body with a sole at its lower end, above the floor."""
+    q = UPRIGHT + (height + 0.1) * np.eye(7)[2]
+    return body(2.0, (0.02, 0.03, 0.04), (ff.Site("sole", "body", shifted(0.0, 0.0, -0.1)),)), q, np.zeros(6)
 
 
 def corners(x: float, y: float, z: float) -> list[ff.contacts.Contact]:
@@ -43,11 +50,18 @@ def falling(rng: np.random.Generator):
             "contacts": [ff.contacts.point(n) for n in names], "external": None, "sensing": None}  # fmt: skip
 
 
-def check_equal(a: ff.sim.Run, b: ff.sim.Run) -> None:
-    for name in ("t", "q", "v", "tau"):
-        assert np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True), name
+def check_equal_robots(a: ff.sim.Run, b: ff.sim.Run, *places: list[int]) -> None:
+    """The second run is that of the robots of the first at `places`; of all of them without."""
+    chosen = (slice(None), *places)
+    assert np.array_equal(a.t, b.t)
+    for name in ("q", "v", "tau"):
+        assert np.array_equal(getattr(a, name)[chosen], getattr(b, name), equal_nan=True), name
     for x, y in ((a.forces, b.forces), (a.ground, b.ground)):
         assert x.keys() == y.keys()
-        assert all(np.array_equal(x[name], y[name], equal_nan=True) for name in x)
+        assert all(np.array_equal(x[name][chosen], y[name], equal_nan=True) for name in x)
+
+
+def check_equal(a: ff.sim.Run, b: ff.sim.Run) -> None:
+    check_equal_robots(a, b)
     assert [(e.t, e.name, e.robot) for e in a.events] == [(e.t, e.name, e.robot) for e in b.events]
     assert a.failure == b.failure

@@ -3,6 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
+from closed_robots import robot as made
 from closeness import close, fresh, refused, rounding
 from dataclasses import replace
 from freeflyer import linkages, robots
@@ -52,6 +53,18 @@ def test_ends_of_falls():
     assert (found.condition == 1.0).all()
     assert found.condition.shape == found.unit_free.shape == (3,)
     assert (middle_posture(FIXED).shape, ff.analysis.identities(FIXED)) == ((0,), ())
+
+
+def test_flights_end_in_words_and_drift_falls_with_the_step() -> None:
+    model = robots.kangaroo_like()
+    q = middle_posture(model)
+    coarse, fine = (free_flight(model, q, dt=h, duration=1.0, spin=1.4, speed=0.05, stiffness=3000.0) for h in (4e-3, 2e-3))
+    assert 16.0 < coarse.drift / fine.drift < 64.0
+    assert coarse.momentum_drift < 1e-7
+    f = free_flight(robots.make("quadruped"), spin=1.0, speed=0.5, duration=0.5)
+    assert f.drift < 1e-9
+    refused(ff.InputError, "does not float", lambda: free_flight(robots.chain(2)))
+    refused(ff.InputError, "limits", lambda: middle_posture(made("point")))
 
 
 LINK = ff.Inertia(1.0, np.array([0.1, 0.0, 0.0]), 0.01 * np.eye(3))
@@ -141,13 +154,12 @@ def test_sub_mechanisms_and_their_pictures():
     np.testing.assert_allclose([bar.get_width() for bar in bars], [p.singularity for p in FOUND.mechanisms.parts])
 
 
-BODY = ff.Inertia(1.0, np.array([0.0, 0.0, 0.1]), 0.01 * np.eye(3))
 HINGE, WELD, POINT, SLIDER, ONE = (1, 1, 1, 1, 1, 0), (1,) * 6, (1, 1, 1, 0, 0, 0), (1, 1, 0, 1, 1, 1), (0, 0, 0, 0, 1, 0)
 
 
 def tied(mask: tuple[int, ...]) -> ff.Model:
     """A free body whose frame is tied to the world's."""
-    links, joints = (ff.Link("world"), ff.Link("body", BODY)), (ff.Joint("float", "free", "world", "body"),)
+    links, joints = (ff.Link("world"), ff.Link("body", LINK)), (ff.Joint("float", "free", "world", "body"),)
     return ff.build(ff.Description("tied", links, joints, loops=(ff.Loop("tie", "world", "body", mask),)))
 
 

@@ -103,14 +103,10 @@ def robot(name: str) -> ff.Model:
     return coupled() if name == "coupled" else made(name)
 
 
+@cache
 def shared(folder: Path, name: str) -> ff.Model:
     """kangaroo, cassie, five_bar or battobot of the shared models."""
-    return _shared(str(folder), name)
-
-
-@cache
-def _shared(folder: str, name: str) -> ff.Model:
-    here = Path(folder) / name
+    here = folder / name
     if (here / "robot.urdf").exists():
         return ff.load(here / "robot.urdf", loops=here / "robot.yaml", base="fixed" if name == "five_bar" else "free")
     return ff.load(here / f"{name}.xml")

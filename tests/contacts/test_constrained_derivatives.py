@@ -170,15 +170,12 @@ def test_rows_that_depend_on_others() -> None:
     check(model, ff.ConstraintSet(model), s.q, v, rng.standard_normal(model.nv), 1e-7, forces=False)
 
 
-FEET = ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot")
-
-
 def standing() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
     """The quadruped on two diagonal feet, knees bent."""
     model = ff.robots.quadruped()
     q = ff.neutral(model)
     q[7:] += 0.2 * fresh().uniform(-1.0, 1.0, model.nq - 7)
-    return model, q, ff.ConstraintSet(model, contacts=[ff.contacts.point(FEET[0]), ff.contacts.point(FEET[3])])
+    return model, q, ff.ConstraintSet(model, contacts=[ff.contacts.point("front_left_foot"), ff.contacts.point("rear_right_foot")])
 
 
 def closed_stance() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
@@ -187,17 +184,11 @@ def closed_stance() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
     return model, q, ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")])
 
 
-def held(stance: ff.ConstraintSet, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The velocity nearest to v with J v = 0."""
-    J = stance.jacobian(q)
-    return v - np.linalg.pinv(J) @ (J @ v)
-
-
 @pytest.mark.parametrize("made", [standing, closed_stance])
 def test_rates_and_basis(made: Callable[[], tuple[ff.Model, np.ndarray, ff.ConstraintSet]]) -> None:
     model, q, stance = made()
     rng, n = fresh(), model.nv
-    v, tau = held(stance, q, rng.standard_normal(n)), 5.0 * rng.standard_normal(n)
+    v, tau = ff.project_velocity(model, q, rng.standard_normal(n), constraints=stance), 5.0 * rng.standard_normal(n)
     v *= 0.5 / np.abs(ff.velocity_map(model, q) @ v).max()  # passive joints outrun motors
     line = ff.linearize(model, q, v, tau, constraints=stance, frames=(model.link_names[-1],))
 
@@ -226,7 +217,7 @@ def test_steps_against_the_simulated_flow(integrator: str) -> None:
     """Geometric linearisation paper, and beyond it: the exact derivative of a step in contact, of which the flow is differenced."""
     model, q, stance = standing()
     rng, n, h = fresh(), model.nv, 2e-3
-    v, tau = held(stance, q, 0.3 * rng.standard_normal(n)), 5.0 * rng.standard_normal(n)
+    v, tau = ff.project_velocity(model, q, 0.3 * rng.standard_normal(n), constraints=stance), 5.0 * rng.standard_normal(n)
     line = ff.linearize(model, q, v, tau, constraints=stance, dt=h, integrator=integrator)
     from freeflyer.dynamics.integrators import scheme_of
 
@@ -246,7 +237,7 @@ def test_steps_against_the_simulated_flow(integrator: str) -> None:
 def test_batches_and_loops_as_rows() -> None:
     model, q, stance = standing()
     n = model.nv
-    v = np.stack([held(stance, q, x) for x in fresh().standard_normal((3, n))])
+    v = ff.project_velocity(model, q, fresh().standard_normal((3, n)), constraints=stance)
     many = ff.linearize(model, q, v, np.zeros(n), constraints=stance)
     one = ff.linearize(model, q, v[1], np.zeros(n), constraints=stance)
     assert np.abs(many.A[1] - one.A).max() < 1e-9 * np.abs(one.A).max()

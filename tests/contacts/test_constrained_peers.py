@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from closed_robots import shared
 from closeness import fresh
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 pytest.importorskip("pinocchio")
-pytest.importorskip("mujoco")
 
-from benchmarks.closed import SOFTNESSES, MujocoPeer, distance, mujoco_peer
-from benchmarks.closed_pinocchio import PinocchioPeer, pinocchio_peer
+from benchmarks.closed import SOFTNESSES, distance, mujoco_peer
+from benchmarks.closed_pinocchio import pinocchio_peer
 from benchmarks.closed_states import ClosedState, closed_state
 
 pytestmark = pytest.mark.peers
@@ -19,24 +20,13 @@ pytestmark = pytest.mark.peers
 NAMES = ("kangaroo", "cassie", "battobot")
 
 
-def read(folder: Path, name: str, written: Path) -> tuple[ff.Model, Path]:
-    """The robot and an MJCF file of it: its own, or one of ours."""
-    model, own = shared(folder, name), folder / name / f"{name}.xml"
-    if own.exists():
-        return model, own
-    path = written / f"{name}.xml"
-    ff.to_mjcf(model, path)
-    return model, path
-
-
-def pinocchio(folder: Path, name: str, written: Path) -> tuple[ff.Model, PinocchioPeer]:
-    model, path = read(folder, name, written)
-    return model, pinocchio_peer(model, path)
-
-
-def mujoco(folder: Path, name: str, written: Path) -> tuple[ff.Model, MujocoPeer]:
-    model, path = read(folder, name, written)
-    return model, mujoco_peer(model, path)
+def read(make: Callable[[ff.Model, Path], Any], folder: Path, name: str, written: Path) -> tuple[ff.Model, Any]:
+    """The robot and the peer that `make` makes of an MJCF file of it: its own, or one of ours."""
+    model, path = shared(folder, name), folder / name / f"{name}.xml"
+    if not path.exists():
+        path = written / f"{name}.xml"
+        ff.to_mjcf(model, path)
+    return model, make(model, path)
 
 
 def accelerations(model: ff.Model, s: ClosedState) -> np.ndarray:
@@ -46,7 +36,7 @@ def accelerations(model: ff.Model, s: ClosedState) -> np.ndarray:
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tmp_path):
     """Its Jacobian leaves out how the gap turns with frame a, so it is ours at closure only; its drift is ours anywhere."""
-    model, p = pinocchio(models_folder, name, tmp_path)
+    model, p = read(pinocchio_peer, models_folder, name, tmp_path)
     split = ff.linkages.partition(model)
     for amplitude in (0.0, 2e-3):
         s = closed_state(model, 1, amplitude)
@@ -65,7 +55,7 @@ def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tm
 
 @pytest.mark.parametrize(("name", "tolerance"), [("kangaroo", 3e-8), ("cassie", 1e-10), ("battobot", 1e-11)])
 def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, tmp_path):
-    model, p = pinocchio(models_folder, name, tmp_path)
+    model, p = read(pinocchio_peer, models_folder, name, tmp_path)
     s = closed_state(model, 2)
     a = p.in_our_order(p.dynamics_call(s)())
     assert distance(accelerations(model, s), a) < tolerance
@@ -77,7 +67,7 @@ def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, 
     [("kangaroo", 3e-8, 1e-3), ("cassie", 1e-11, 1e-4), ("battobot", 1e-9, 0.1)])  # fmt: skip
 def test_mujoco_s_accelerations_tend_to_ours_as_its_equalities_stiffen(name, limit, stiffest, models_folder, tmp_path):
     """In proportion to softness; how fast, depends on how ill-conditioned J M^-1 J^T is. In the limit they are the same."""
-    model, p = mujoco(models_folder, name, tmp_path)
+    model, p = read(mujoco_peer, models_folder, name, tmp_path)
     s = closed_state(model, 6)
     ours = accelerations(model, s)
     rigid, soft = p.rigid_limit(s)

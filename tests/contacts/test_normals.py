@@ -13,16 +13,12 @@ LEGS = ("FL", "FR", "RL", "RR")
 FEET = tuple(f"{leg}_foot" for leg in LEGS)
 
 
-def go2() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
+@needs_examples
+def test_feet_at_rest_carry_the_weight():
     """Go2 on its four feet, shanks inclined by half a right angle and more."""
     model = ff.load(example("go2.urdf"), base="free")
     legs = {f"{leg}_{part}_joint": angle for leg in LEGS for part, angle in (("thigh", 0.9), ("calf", -1.8))}
-    return model, ff.configuration(model, legs), ff.ConstraintSet(model, [contacts.point(foot) for foot in FEET])
-
-
-@needs_examples
-def test_feet_at_rest_carry_the_weight():
-    model, q, stance = go2()
+    q, stance = ff.configuration(model, legs), ff.ConstraintSet(model, [contacts.point(foot) for foot in FEET])
     rest, weight = np.zeros(model.nv), 9.81 * model.mass
     tau = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)
     d = ff.constrained_dynamics(model, q, rest, tau.tau, constraints=stance)
@@ -108,17 +104,13 @@ def test_axes_of_contacts_loops_and_locks():
     refused(ff.InputError, "contacts must be a list", contacts.express_wrenches, model, q, d.forces, ["front_left_foot"])
 
 
-def generators(points):
-    return np.concatenate([pyramid_edges(0.6) @ point_wrenches(p) for p in points])
-
-
 def test_facets_that_digits_of_a_file_tell_apart_are_one():
     """Of a sole that is tilted a little, in numbers of nine digits; the facets lie inside of all its own."""
     rng = fresh()
     corners = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.05, 0.05)])
     for _ in range(20):
         tilted = corners @ ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp(3e-5 * rng.standard_normal(3))).T
-        G = generators(np.round(tilted, 9))
+        G = np.concatenate([pyramid_edges(0.6) @ point_wrenches(p) for p in np.round(tilted, 9)])
         cone, own = cone_of_generators(G), ConvexHull(np.delete(G, NORMAL, axis=1)).equations
         assert len(cone.C) < len(np.unique(np.round(own, 9), axis=0))
         assert (cone.C @ G.T).max() < 1e-4  # what it leaves out

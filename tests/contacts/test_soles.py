@@ -1,17 +1,15 @@
 """Feet found in files: kinds and points of all shapes, beside MuJoCo's own contacts; soles in order; meshes; rigid bodies."""
 
-import re
-
 import freeflyer as ff
+import mujoco
 import numpy as np
 import pytest
+import re
 import trimesh
 from closeness import close, fresh, refused
 from freeflyer.contacts import feet_from_file
 from freeflyer.contacts.feet import sole_corners
 from scipy.spatial import ConvexHull
-
-mujoco = pytest.importorskip("mujoco")
 
 SHAPES = {"sphere": ('type="sphere" size="0.04"', "point"), "ellipsoid": ('type="ellipsoid" size="0.1 0.07 0.03"', "point"),
           "capsule": ('type="capsule" size="0.03 0.08" euler="0 90 30"', "line"),
@@ -31,27 +29,27 @@ def scene(tmp_path, geoms: str) -> tuple[ff.Model, str]:
     return ff.load(path), path
 
 
-def touched(path, q: np.ndarray) -> np.ndarray:
-    """Points (k, 2) at which MuJoCo's body touches a floor that reaches 0.2 mm into it at the posture q."""
-    spec = mujoco.MjSpec.from_file(str(path))
-    floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
-    lowest = _lowest(spec.compile(), q)
-    floor.pos = [0.0, 0.0, lowest + 2e-4]
+def placed(spec, q: np.ndarray):
+    """(model, data) of MuJoCo's body at the posture q."""
     mj = spec.compile()
     data = mujoco.MjData(mj)
     data.qpos[:] = [*q[:3], q[6], *q[3:6]]
     mujoco.mj_forward(mj, data)
+    return mj, data
+
+
+def touched(path, q: np.ndarray) -> tuple[np.ndarray, float]:
+    """Points (k, 2) at which MuJoCo's body touches a floor that reaches 0.2 mm into it at the posture q, and the height of its
+    lowest point, by MuJoCo's distance to a plane at 0."""
+    spec = mujoco.MjSpec.from_file(str(path))
+    floor = spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
+    mj, data = placed(spec, q)
+    plane = mj.geom("floor").id
+    lowest = min(mujoco.mj_geomDistance(mj, data, plane, g, 10.0, None) for g in range(mj.ngeom) if g != plane)
+    floor.pos = [0.0, 0.0, lowest + 2e-4]
+    data = placed(spec, q)[1]
     assert data.ncon
-    return data.contact.pos[: data.ncon, :2].copy()
-
-
-def _lowest(mj, q: np.ndarray) -> float:
-    """Height of the body's lowest point, by MuJoCo's distances to the plane, which is at 0."""
-    data = mujoco.MjData(mj)
-    data.qpos[:] = [*q[:3], q[6], *q[3:6]]
-    mujoco.mj_forward(mj, data)
-    plane = mj.ngeom - 1 if mj.geom_type[mj.ngeom - 1] == mujoco.mjtGeom.mjGEOM_PLANE else 0
-    return min(mujoco.mj_geomDistance(mj, data, plane, g, 10.0, None) for g in range(mj.ngeom) if g != plane)
+    return data.contact.pos[: data.ncon, :2].copy(), lowest
 
 
 def test_point_feet_are_found_by_name():
@@ -72,7 +70,7 @@ def test_a_shape_stands_where_mujoco_touches_it(tmp_path, name):
     model, path = scene(tmp_path, f'<geom {geom} mass="1" friction="0.7"/>')
     (foot,) = feet_from_file(model)
     assert (foot.frame, foot.kind, foot.friction) == ("foot", kind, 0.7)
-    there = touched(path, model.neutral)
+    there, low = touched(path, model.neutral)
     ours = foot.points[:, :2] + model.neutral[:2]
     gaps = np.linalg.norm(there[:, None] - ours[None], axis=2)
     if name == "cylinder":  # four points of a circle there, eight here
@@ -81,10 +79,7 @@ def test_a_shape_stands_where_mujoco_touches_it(tmp_path, name):
     else:
         assert gaps.min(axis=1).max() < 3e-3  # the floor reaches a little into the shape
         assert kind == "point" or gaps.min(axis=0).max() < 3e-3
-    lowest = float((foot.points @ ff.frame_pose(model, model.neutral, "foot")[2, :3]).min())
-    spec = mujoco.MjSpec.from_file(str(path))
-    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
-    close(lowest, _lowest(spec.compile(), model.neutral), 1e-6)
+    close(float((foot.points @ ff.frame_pose(model, model.neutral, "foot")[2, :3]).min()), low, 1e-6)
 
 
 @pytest.mark.parametrize("name", ["box", "plate", "cylinder"])

@@ -82,9 +82,10 @@ def cassie(folder) -> control.Standing:
 
 
 def played(scenario, robot, fell=False, **options) -> control.ControlRun:
-    """The run of a scenario from where a robot stands, in which it does not fall."""
-    options = {"dt": 2e-3, **options}
-    run = control.run_scenario(scenario, robot.model, q=robot.q, feet=robot.feet, **options)
+    """The run of a scenario by a robot (its name, a model, or one that stands), in which it does not fall."""
+    if isinstance(robot, control.Standing):
+        robot, options = robot.model, {"q": robot.q, "feet": robot.feet, **options}
+    run = control.run_scenario(scenario, robot, **{"dt": 2e-3, **options})
     assert run.fell == fell
     return run
 

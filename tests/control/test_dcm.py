@@ -114,22 +114,6 @@ def test_commands_keep_the_zmp_in_the_polygon() -> None:
     close(found.dcm, c.target + velocity / plan.omega)
 
 
-def test_short_rests_are_refused() -> None:
-    steps = control.walk_forward(FEET, 0.4, 4, rest_duration=0.15)
-    refused(ff.InputError, "rest_duration", control.walking_dcm, steps, HEIGHT)
-
-
-TRACKED = {"plan": PLANS["any"], "t": 1.0, "position": np.zeros(3), "velocity": np.zeros(3)}
-BAD_TRACKED = [({"position": np.zeros(2)}, "position"), ({"velocity": 1.0}, "velocity"),
-    ({"polygon": np.zeros((3, 3))}, "polygon"), ({"polygon": [[0, 0], [0, 1], [1, 0]]}, "convex")]  # fmt: skip
-
-
-@pytest.mark.parametrize(("changes", "word"), BAD_TRACKED)
-def test_bad_states(changes, word) -> None:
-    refused(ff.InputError, word, control.track_dcm, **{**TRACKED, **changes})
-    refused(ff.InputError, "walk_forward", lambda: control.walking_dcm(TRACKED["plan"], 0.8))
-
-
 FLYING = ff.robots.aerial_manipulator()
 CLOSED = kangaroo(), kangaroo().neutral
 ROBOTS = {"humanoid": (*humanoid(), None), "quadruped": (*quadruped(), POINT_FEET), "closed": (*CLOSED, None)}
@@ -203,11 +187,17 @@ def test_no_impulse_where_the_capture_point_is_outside() -> None:
 def test_bad_input() -> None:
     model, q, v, _ = state("humanoid")
     lying = np.concatenate([q[:3], [1.0, 0.0, 0.0, 0.0], q[7:]])
+    tracked = control.track_dcm, PLANS["any"], 1.0
     for words, f, *given in (("gravity along -z", control.capture_point, ff.with_gravity(model, (0.0, 0.0, 0.0)), q, v),
             ("above the feet", control.capture_margin, model, lying, v),
             ("angles", control.max_push_impulse, model, q, v, 0.3),
-            ("_sole", control.capture_point, FLYING, FLYING.neutral, np.zeros(FLYING.nv))):  # fmt: skip
+            ("_sole", control.capture_point, FLYING, FLYING.neutral, np.zeros(FLYING.nv)),
+            ("rest_duration", control.walking_dcm, control.walk_forward(FEET, 0.4, 4, rest_duration=0.15), HEIGHT),
+            ("walk_forward", control.walking_dcm, PLANS["any"], 0.8),
+            ("position", *tracked, np.zeros(2), np.zeros(3)), ("velocity", *tracked, np.zeros(3), 1.0)):  # fmt: skip
         refused(ff.InputError, words, f, *given)
+    for words, polygon in (("polygon", np.zeros((3, 3))), ("convex", [[0, 0], [0, 1], [1, 0]])):
+        refused(ff.InputError, words, *tracked, np.zeros(3), np.zeros(3), polygon=polygon)
 
 
 def test_support_of_soles() -> None:

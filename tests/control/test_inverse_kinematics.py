@@ -8,25 +8,15 @@ from benchmarks.peers import SOLVERS
 from benchmarks.pinocchio_peer import peer_for
 from benchmarks.standing import TOLERANCE as REACHED, Reach, own_solver, reach, reach_error
 from closeness import close, fresh, refused, slopes
-from dataclasses import fields
 from freeflyer import control
 from freeflyer.control.kinematic_levels import CONTRACTION, LinearizedTasks
 from freeflyer.control.limits import PositionBounds
 from freeflyer.optimization import Level, solve_hierarchy
-from problems import humanoid, kangaroo
+from problems import POINT_FEET, Own, humanoid, kangaroo, quadruped
 from robots_on_disk import MODELS, example, needs_examples, needs_models
 from scipy.optimize import least_squares, lsq_linear, minimize
 
 TOLERANCE = 1e-9
-
-
-def standing():
-    """(quadruped with bent legs, q, tasks that keep its feet)."""
-    model = ff.robots.quadruped()
-    bent = {j.name: -0.6 if "knee" in j.name else 0.3 for j in model.joints if "knee" in j.name or "pitch" in j.name}
-    q = ff.configuration(model, bent)
-    feet = [name for name in model.frame_names if name.endswith("foot")]
-    return model, q, [control.FramePositionTask(n, ff.frame_pose(model, q, n)[:3, 3], level=0) for n in feet]
 
 
 def test_rows_of_weight_0_do_not_count_and_weights_of_one_task_do_not_matter():
@@ -38,7 +28,8 @@ def test_rows_of_weight_0_do_not_count_and_weights_of_one_task_do_not_matter():
 
 
 def test_limits_hold_and_are_named():
-    model, q, feet = standing()
+    model, q = quadruped()
+    feet = [control.FramePositionTask(x.frame, ff.frame_pose(model, q, x.frame)[:3, 3], level=0) for x in POINT_FEET]
     X = ff.frame_pose(model, q, model.joints[0].child)
     X[2, 3] -= 0.6  # the floor is nearer
     found = control.inverse_kinematics(model, [*feet, control.FramePoseTask(model.joints[0].child, X)], q)
@@ -66,22 +57,9 @@ def test_closed_robots_end_at_the_border_of_their_workspace():
         assert np.abs(ff.linkages.constraint_residual(model.tree, found.q)).max() < 1e-6
 
 
-class Own(control.Task):
-    """Another task, whose rows come from methods."""
-
-    def __init__(self, task):
-        self.__dict__.update({field.name: getattr(task, field.name) for field in fields(task)}, task=task)  # nothing remembered
-        self.__post_init__()
-
-    @property
-    def name(self):
-        return f"own {self.task.name}"
-
-    def error(self, model, q):
-        return self.task.error(model, q)
-
-    def jacobian(self, model, q):
-        return self.task.jacobian(model, q)
+def own(task):
+    """The same task, whose rows come from functions."""
+    return Own(level=task.level, weight=task.weight, value=task.error, rows=task.jacobian)
 
 
 @pytest.mark.parametrize(("name", "limits"), [
@@ -98,7 +76,7 @@ def test_own_tasks_take_the_steps_of_the_librarys(name, limits):
                  control.FramePositionTask(hand, place, level=2),
                  control.CenterOfMassTask(ff.center_of_mass(model, q), level=2, weight=(1.0, 0.5, 0.0))]  # fmt: skip
         plain = control.inverse_kinematics(model, tasks, q, limits=limits)
-        mixtures = [Own(tasks[0]), *tasks[1:]], [*tasks[:2], Own(tasks[2])], list(map(Own, tasks))
+        mixtures = [own(tasks[0]), *tasks[1:]], [*tasks[:2], own(tasks[2])], list(map(own, tasks))
         for mixed in mixtures if far < 1.0 else mixtures[2:]:
             found = control.inverse_kinematics(model, mixed, q, limits=limits)
             if "stopped" in (found.levels[1].outcome, plain.levels[1].outcome):  # rounding decides about the way
@@ -115,22 +93,10 @@ def test_own_tasks_take_the_steps_of_the_librarys(name, limits):
                 assert a.residual == pytest.approx(b.residual, abs=1e-6)
 
 
-class Fickle(control.Task):
-    """Loses a row once the robot moves."""
-
-    name = "Fickle()"
-
-    def error(self, model, q):
-        return np.ones(2 if not q.any() else 1)
-
-    def jacobian(self, model, q):
-        return np.eye(model.nv)[: len(self.error(model, q))]
-
-
 def test_rows_that_come_and_go_and_starts_beyond_limits_are_refused():
     model = ff.robots.chain(3)
-    with pytest.raises(ff.InputError, match="has 1 rows here and had 2"):
-        control.inverse_kinematics(model, [Fickle()], np.zeros(3), limits=False)
+    fickle = Own(value=lambda m, q: np.ones(1 + (not q.any())), rows=lambda m, q: np.eye(3)[: 1 + (not q.any())])
+    refused(ff.InputError, "has 1 rows here and had 2", control.inverse_kinematics, model, [fickle], np.zeros(3), limits=False)
     model = ff.robots.quadruped()
     q = ff.configuration(model, {"front_left_knee": 3.0})
     refused(ff.InputError, "beyond the limits of 'front_left_knee'", control.inverse_kinematics, model, [], q)

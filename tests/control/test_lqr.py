@@ -207,8 +207,9 @@ def test_the_staircase_agrees_with_popov_belevitch_hautus(seed: int, reached: in
 STEP, COUNT, BANDWIDTH = 0.02, 150, 4.0
 
 
-def tumbling() -> tuple:
-    """A satellite that tumbles about all axes while its arm moves: (model, inputs, q, v, u)."""
+@pytest.fixture(scope="module")
+def tracker():
+    """Of a satellite that tumbles about all axes while its arm moves."""
     model, inputs, q0 = satellite()
     v0 = np.zeros(model.nv)
     v0[3:6], v0[6:] = (0.6, 1.4, -0.5), 0.2
@@ -218,13 +219,7 @@ def tumbling() -> tuple:
     for k in range(COUNT):
         tau, external = inputs.forces_and_wrenches(u[k])
         states.append(ff.step(model, *states[-1], tau, STEP, "semi-implicit", external=external))
-    return model, inputs, *map(np.array, zip(*states)), u
-
-
-@pytest.fixture(scope="module")
-def tracker():
-    model, inputs, q, v, u = tumbling()
-    return control.track(model, q, v, u, STEP, inputs, bandwidth=BANDWIDTH)
+    return control.track(model, *map(np.array, zip(*states)), u, STEP, inputs, bandwidth=BANDWIDTH)
 
 
 def test_the_cost_to_go_is_what_the_motion_costs(tracker) -> None:
@@ -258,10 +253,8 @@ def test_a_rest_trajectory_gives_the_equilibrium_s_gain() -> None:
 
 
 def test_what_is_no_trajectory_and_no_sample_is_refused(tracker) -> None:
-    model, inputs, q, v, u = tumbling()
-    broken = q.copy()
+    model, broken = tracker.model, np.array(tracker.q0)
     broken[40:] = ff.integrate(model, broken[40:], 1e-3 * np.ones(model.nv))
-    with pytest.raises(ff.InputError, match="sample 39") as caught:
-        control.track(model, broken, v, u, STEP, inputs)
-    assert caught.value.data["sample"] == 39
+    error = refused(ff.InputError, "sample 39", control.track, model, broken, tracker.v0, tracker.u0, STEP, tracker.inputs)
+    assert error.data["sample"] == 39
     refused(ff.InputError, "samples 0", lambda: tracker.command(COUNT, tracker.q0[-1], tracker.v0[-1]))

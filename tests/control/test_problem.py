@@ -16,8 +16,8 @@ from freeflyer.control import TorqueLimits
 from freeflyer.kernels.control.layout import AT_ONCE, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.optimization.compiled import call, solve_levels
-from problems import (FEET, POINT_FEET, STANCES, check_physics, humanoid, kangaroo, program_of, quadruped, standing_problem,
-    standing_state)  # fmt: skip
+from problems import (FEET, POINT_FEET, STANCES, check_physics, humanoid, kangaroo, on_disk, program_of, quadruped,
+    standing_problem, standing_state)  # fmt: skip
 from robots_on_disk import MODELS, example, needs_examples, needs_models
 from scipy.optimize import linprog, nnls
 
@@ -47,9 +47,13 @@ def test_the_answer_obeys_mechanics(formulation, stance, strict):
     solution = problem.solve(q, v, formulation=formulation, weighted=not strict)
     assert stance != "double" or solution.status == "solved", solution.reason
     check_physics(problem, q, v, solution)
-    for foot in FEET if stance == "double" else ():
+    if stance == "double":  # and slow enough for soles of this size
+        for task in problem.tasks:
+            close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-9)
+        assert all(level.met for level in solution.levels)
         points = ff.contacts.feet_by_name(model)[0].points
-        assert point_forces_exist(points, solution.forces[foot.name], 0.7, 1e-6 * 9.81 * model.mass)
+        for foot in FEET:
+            assert point_forces_exist(points, solution.forces[foot.name], 0.7, 1e-6 * 9.81 * model.mass)
     assert (np.abs(solution.tau) <= 1.000001 * model.effort_limit[6:]).all()
     assert np.abs(solution.levels[0].residuals["dynamics"]).max() <= 1e-9 * 9.81 * model.mass
 
@@ -79,17 +83,6 @@ def test_solved_problems_and_solutions_are_copied_and_pickled(name, copied):
     assert max(len(repr(x)) for x in (problem, solution)) < 1000
 
 
-@pytest.mark.parametrize("formulation", ["full", "reduced"])
-def test_tasks_that_can_be_met_are_met(formulation):
-    rng = fresh(formulation)
-    model, q, v = standing_state(rng, 0.01)  # slow enough for soles of this size
-    problem = standing_problem(model, q, drop=0.02)
-    solution = problem.solve(q, v, formulation=formulation)
-    for task in problem.tasks:
-        close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-9)
-    assert all(level.met for level in solution.levels)
-
-
 @pytest.mark.parametrize("slippery", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_cones_are_those_of_point_forces(seed, slippery):
@@ -101,6 +94,8 @@ def test_cones_are_those_of_point_forces(seed, slippery):
     points = np.column_stack([corners + rng.uniform(-0.08, 0.08, (count, 2)), rng.uniform(-0.02, 0.02, count)])
     foot = ff.contacts.surface("left_sole", points, friction=friction)
     ((_, _, cone, _),) = control.WholeBodyProblem(model, contacts=[foot]).cones
+    assert (cone.lower == 0.0).sum() == 3 * slippery  # no forces along the ground, no torque about the normal
+
     def drawn(least):
         normal, angle = rng.uniform(least, 300.0, count), rng.uniform(0.0, 2.0 * np.pi, count)
         tangent = rng.uniform(0.0, friction / 2.0, count) * normal  # within the pyramid, whatever the direction
@@ -131,17 +126,6 @@ def test_cones_of_generators_are_sums_of_them(rank):
             assert within == (nnls(G.T, shares @ G)[1] < 1e-9)
 
 
-def test_contacts_come_and_go():
-    rng = fresh()
-    model, q, v = standing_state(rng)
-    both = standing_problem(model, q, drop=0.0)
-    one = standing_problem(model, q, contacts=FEET[:1], drop=0.0)
-    first = both.solve(q, v)
-    second = one.solve(q, v, warm=first)
-    assert (set(second.forces), set(first.forces)) == ({"left_sole"}, {"left_sole", "right_sole"})
-    check_physics(one, q, v, second)
-
-
 def test_external_wrenches_are_carried():
     rng = fresh()
     model, q, v = standing_state(rng)
@@ -156,16 +140,6 @@ def test_external_wrenches_are_carried():
     close(left[6:], solution.tau, 1e-8)
 
 
-def test_a_grasp_may_pull():
-    """A hand on a rail above: with both feet off the ground it hangs from one bilateral contact; a palm that only pushes cannot."""
-    model, q = humanoid()
-    v, rail = np.zeros(model.nv), [ff.contacts.surface("left_palm")]
-    problem = control.WholeBodyProblem(model, [control.PostureTask(q, damping=10.0)], rail, bilateral=["left_palm"])
-    hanging = problem.solve(q, v)
-    assert hanging.levels[1].met
-    check_physics(problem, q, v, hanging)
-
-
 WEIGHTS = (1e-6, 1.0, 1e3)
 
 
@@ -173,12 +147,7 @@ def standing(name):
     """(model, q, feet) of a robot on its feet."""
     if name in ("humanoid", "quadruped"):
         return (*humanoid(), FEET) if name == "humanoid" else (*quadruped(), POINT_FEET)
-    file = MODELS / "kangaroo/kangaroo.xml" if name == "kangaroo" else example(name)
-    model = ff.close_loops(ff.load(file)) if name == "kangaroo" else ff.load(file)
-    found = control.stand_on_feet(model, ff.contacts.feet_from_file(model, file) if name == "kangaroo" else [
-        ff.contacts.surface(f"{side}_sole_link", size=(0.2, 0.12)) for side in ("left", "right")
-    ])  # fmt: skip
-    return found.model, found.q, found.feet
+    return on_disk(MODELS / "kangaroo" / "kangaroo.xml" if name == "kangaroo" else example(name))
 
 
 ROBOTS = ["humanoid", "quadruped", pytest.param("talos_reduced.urdf", marks=needs_examples),

@@ -165,23 +165,17 @@ def test_average_motion_is_that_of_the_links(case):
         own = np.zeros(model.nv)
         own[branch.coordinates] = v[branch.coordinates]
         R = ff.frame_pose(model, q, branch.link)[:3, :3]
-        linear, points, speeds, spins, masses = np.zeros(3), [], [], [], []
-        for name in branch_links(model, q, branch):
-            inertia = model.description.link(name).inertia
-            X, twist = ff.frame_pose(model, q, name), ff.frame_velocity(model, q, own, name, "mixed")
-            arm = X[:3, :3] @ inertia.com
-            points.append(X[:3, 3] + arm)
-            speeds.append(twist[:3] + np.cross(twist[3:], arm))
-            spins.append((X[:3, :3] @ inertia.rotational @ X[:3, :3].T, twist[3:]))
-            masses.append(inertia.mass)
-        mass = sum(masses)
-        center = sum(m * x for m, x in zip(masses, points, strict=True)) / mass
-        linear = sum(m * x for m, x in zip(masses, speeds, strict=True))
-        angular, inertia = np.zeros(3), np.zeros((3, 3))
-        for m, x, u, (I, w) in zip(masses, points, speeds, spins, strict=True):
-            angular += I @ w + m * np.cross(x - center, u)
-            d = x - center
-            inertia += I + m * (d @ d * np.eye(3) - np.outer(d, d))
+        names = branch_links(model, q, branch)
+        inertias = [model.description.link(name).inertia for name in names]
+        X = np.array([ff.frame_pose(model, q, name) for name in names])
+        twists = np.array([ff.frame_velocity(model, q, own, name, "mixed") for name in names])
+        m, arms = np.array([x.mass for x in inertias]), np.einsum("kij,kj->ki", X[:, :3, :3], [x.com for x in inertias])
+        I = X[:, :3, :3] @ [x.rotational for x in inertias] @ np.swapaxes(X[:, :3, :3], 1, 2)
+        speeds, mass = twists[:, :3] + np.cross(twists[:, 3:], arms), m.sum()
+        center = m @ (X[:, :3, 3] + arms) / mass
+        d, linear = X[:, :3, 3] + arms - center, m @ speeds
+        angular = np.einsum("kij,kj->i", I, twists[:, 3:]) + m @ np.cross(d, speeds)
+        inertia = I.sum(axis=0) + m @ (d**2).sum(axis=1) * np.eye(3) - (m * d.T) @ d
         found = branch.J @ own[branch.coordinates]
         size = max(1.0, np.abs(found).max())
         close(found[:3], R.T @ linear / mass, 1e-11, least=size)

@@ -16,17 +16,12 @@ pytestmark = pytest.mark.slow
 FLAT = 1e-6  # m, rad: what stand_on_feet promises
 
 
-def standing(path) -> control.Standing:
-    model = ff.close_loops(ff.load(path))
-    return control.stand_on_feet(model, ff.contacts.feet_from_file(model, path))
-
-
 def stands(robot: control.Standing) -> None:
     held = ff.contacts.anchored_feet(robot.model, robot.q, robot.feet)
     points = [foot.points @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held]
     for foot, p in zip(held, points):
-        assert np.abs(p[:, 2]).max() < 2e-4 + FLAT  # soles of files are that flat
-        assert np.abs(foot.at[:2, 2]).max() < FLAT
+        assert np.abs(p[:, 2]).max() < (FLAT if foot.kind == "point" else 2e-4 + FLAT)  # soles of files are that flat
+        assert foot.kind != "surface" or np.abs(foot.at[:2, 2]).max() < FLAT
     middle = np.mean([p.mean(axis=0) for p in points], axis=0)
     assert np.abs(ff.center_of_mass(robot.model, robot.q)[:2] - middle[:2]).max() < FLAT
     base = robot.model.tree.joints[0].child
@@ -43,7 +38,7 @@ def test_built_in_robots_stand(name):
 
 
 def test_tocabi_stands_and_squats(models_folder):
-    robot = standing(models_folder / "tocabi" / "tocabi.urdf")
+    robot = on_disk(models_folder / "tocabi" / "tocabi.urdf")
     stands(robot)
     moments = [np.linalg.eigvalsh(link.inertia.rotational) for link in robot.model.description.links]
     assert all(a + b - c >= -1e-12 for a, b, c in moments)
@@ -54,8 +49,7 @@ def test_tocabi_stands_and_squats(models_folder):
 
 @needs_examples
 def test_talos_stands_on_its_meshes_and_lifts_its_weight_to_one_side():
-    path = example("talos_reduced.urdf")
-    robot = standing(path)
+    robot = on_disk(example("talos_reduced.urdf"))
     stands(robot)
     for foot in robot.feet:  # a few corners of a mesh of hundreds
         assert 4 <= len(foot.points) <= 8
@@ -65,7 +59,7 @@ def test_talos_stands_on_its_meshes_and_lifts_its_weight_to_one_side():
 
 @pytest.mark.slow
 def test_kangaroo_squats_flat_by_its_linkage_and_within_the_stops_of_its_ankles(models_folder):
-    robot = standing(models_folder / "kangaroo" / "kangaroo.xml")
+    robot = on_disk(models_folder / "kangaroo" / "kangaroo.xml")
     stands(robot)
     run = played("squat", robot, duration=1.6, dt=1e-3)
     assert run.largest_errors()["CenterOfMassTask"].m < 0.01
@@ -87,7 +81,7 @@ def test_kangaroo_squats_flat_by_its_linkage_and_within_the_stops_of_its_ankles(
 def test_feet_keep_their_links_in_a_robots_own_file(models_folder):
     """Feet with frames of their own, which the file does not have: it fell through the floor."""
     path = models_folder / "kangaroo" / "kangaroo.xml"
-    robot = standing(path)
+    robot = on_disk(path)
     assert all(foot.frame.endswith("_sole") for foot in robot.feet)
     run = played("squat", robot, path=path, duration=0.8)
     assert run.lost == ()
@@ -96,8 +90,7 @@ def test_feet_keep_their_links_in_a_robots_own_file(models_folder):
     )
     close(carried[100:150, 2].mean(), 9.81 * robot.model.mass, 0.05, least=9.81)
     shoes = [ff.contacts.contact_from_points("base_link", [[0.1, 0.1, -0.8], [0.1, -0.1, -0.8], [-0.1, 0.0, -0.8]])]
-    with pytest.raises(ff.InputError, match="'base_link' has no colliding shape"):
-        control.run_scenario("squat", robot.model, q=robot.q, feet=shoes, path=path, duration=0.01)
+    refused(ff.InputError, "'base_link' has no colliding shape", played, "squat", robot._replace(feet=shoes), path=path)
 
 
 def test_a_quadruped_stands_squats_and_reaches_on_its_own_file(tmp_path):
@@ -136,11 +129,8 @@ def test_a_quadruped_stands_squats_and_reaches_on_its_own_file(tmp_path):
 @pytest.mark.parametrize("name", ["go2.urdf", "anymal.urdf", "solo12.urdf", "hyq_no_sensors.urdf"])
 def test_quadrupeds_stand_on_bent_legs(name):
     robot = on_disk(path := example(name))
-    assert len(robot.feet) == 4
-    held = ff.contacts.anchored_feet(robot.model, robot.q, robot.feet)
-    points = np.array([foot.points[0] @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
-    assert np.abs(points[:, 2]).max() < FLAT
-    assert np.abs(ff.center_of_mass(robot.model, robot.q)[:2] - points[:, :2].mean(axis=0)).max() < FLAT
+    assert [foot.kind for foot in robot.feet] == ["point"] * 4
+    stands(robot)
     bent = sorted(abs(robot.q[j.iq]) for j in robot.model.joints if j.nq == j.nv == 1)
     assert bent[-4] > 1.2  # knees
     found = ff.contacts.feet_from_file(robot.model, path, robot.q)
@@ -181,10 +171,8 @@ def test_a_robot_whose_knees_bend_to_minus_x_faces_there():
 
 def test_cassie_stands_on_lines_at_its_keyframe(models_folder):
     robot = cassie(models_folder)
-    held = ff.contacts.anchored_feet(robot.model, robot.q, robot.feet)
-    ends = np.array([foot.points @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
-    assert [foot.kind for foot in held] == ["line", "line"]
-    assert np.abs(ends[..., 2]).max() < 2e-4 + FLAT
+    assert [foot.kind for foot in robot.feet] == ["line", "line"]
+    stands(robot)
     assert played("squat", robot, duration=1.0).largest_errors()["CenterOfMassTask"].m < 5e-3
 
 
@@ -228,8 +216,7 @@ def test_feet_of_the_command_have_a_size(tmp_path):
 
 def test_a_closed_robot_stands_on_what_noisy_sensors_measure(models_folder):
     """MuJoCo's loops are open by hundredths of a millimetre under load; noise is that of a closed posture."""
-    model = ff.close_loops(ff.load(models_folder / "kangaroo/kangaroo.xml"))
-    robot = control.stand_on_feet(model, path=models_folder / "kangaroo/kangaroo.xml")
+    robot = on_disk(models_folder / "kangaroo" / "kangaroo.xml")
     noise = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, seed=int(fresh().integers(1000)))
     run = played("squat", robot, sensing=noise, duration=0.2)
     assert run.run.failure in (None, "")

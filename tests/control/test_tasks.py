@@ -126,7 +126,7 @@ def test_posture_errors_of_sliding_joints_are_lengths():
 
 def random_tasks(rng, model, q, frame):
     """Tasks of all kinds, away from their targets, with motion of these, some rows without weight."""
-    X = ff.frame_pose(model, ff.integrate(model, q, 0.01 * rng.standard_normal(model.nv)), frame)
+    X = ff.frame_pose(model, ff.integrate(model, q, 0.002 * rng.standard_normal(model.nv)), frame)
 
     def more(m):
         weight = rng.uniform(0.5, 2.0, m) * (rng.random(m) < 0.7)
@@ -161,9 +161,7 @@ class OwnPosition(control.FramePositionTask):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_rows_are_those_of_the_methods(name, formulation):
     rng = fresh(name)
-    model, start = ROBOTS[name], BENT if name == "closed" else ROBOTS[name].neutral
-    q = ff.integrate(model, start, 0.003 * rng.standard_normal(model.nv))
-    v = 0.3 * rng.standard_normal(model.nv)
+    model, q, v = state(name, rng)
     tasks = random_tasks(rng, model, q, FRAMES[name])
     rng.shuffle(tasks)
     problem = control.WholeBodyProblem(model, tasks)
@@ -190,15 +188,13 @@ def test_rows_are_those_of_the_methods(name, formulation):
 def test_rows_of_dynamics_are_the_equations_of_motion(name, formulation):
     """Beside inverse dynamics under the contacts' wrenches, and the acceleration energy of all joints."""
     rng = fresh(name, formulation)
-    model, start = ROBOTS[name], BENT if name == "closed" else ROBOTS[name].neutral
-    q, v, a = ff.integrate(model, start, 0.003 * rng.standard_normal(model.nv)), *0.3 * rng.standard_normal((2, model.nv))
+    model, q, v = state(name, rng)
+    a = 0.3 * rng.standard_normal(model.nv)
     contact = ff.contacts.surface(FRAMES[name], [(0.1, 0.1, 0.0), (-0.1, 0.1, 0.0), (0.0, -0.1, 0.0)])
     problem = control.WholeBodyProblem(model, contacts=[contact], contact_damping=2.0)
     p = program_of(problem, q, v, formulation)
-    G, gamma = np.eye(model.nv), np.zeros(model.nv)
-    if model.reduction:
-        G, gamma = ff.velocity_map(model, q), ff.velocity_map_bias(model, q, v)
-    whole = G @ a + gamma
+    gamma = ff.velocity_map_bias(model, q, v)
+    whole = ff.velocity_map(model, q) @ a + gamma
     alpha, F = a if p.alpha == model.nv else whole, 20.0 * rng.standard_normal(6)
     x = np.concatenate([alpha, F])
     forces = ff.inverse_dynamics(model, q, v, a, external={FRAMES[name]: F @ p.unit})

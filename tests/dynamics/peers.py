@@ -50,7 +50,6 @@ def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndar
     """Everything by Pinocchio, at one state; `wrenches` act on links, in their axes."""
     m, d, G = p.model, p.data, p.spread
     q, v, a = p.q(q), G @ v, G @ a
-    zero = np.zeros(m.nv)
     full = pin.crba(m, d, q)
     M = G.T @ full @ G
     rotors = armature_forces(m, v)[0]
@@ -66,25 +65,18 @@ def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndar
     out["inverse dynamics"] = G.T @ (pin.rnea(m, d, q, v, a) + rotors)
     out["inverse dynamics, wrenches"] = G.T @ (pin.rnea(m, d, q, v, a, forces) + rotors)
     out |= _inverse_derivatives(p, q, v, a, forces)
-    if G.shape[0] == G.shape[1]:
-        B = np.linalg.inv(G)  # v = B v_pin, so tau_pin = B^T tau
-        out["inverse mass matrix, recursive"] = B @ np.array(pin.computeMinverse(m, d, q)) @ B.T
-        out["forward dynamics"] = B @ pin.aba(m, d, q, v, B.T @ tau - rotors)
-        out["forward dynamics, wrenches"] = B @ pin.aba(m, d, q, v, B.T @ tau - rotors, forces)
     if np.linalg.eigvalsh(M)[0] > 1e-12:
         factor = cho_factor(M)
         out["inverse mass matrix"] = cho_solve(factor, np.eye(len(M)))
-        if G.shape[0] != G.shape[1]:  # mimic joints
-            loads = out["inverse dynamics, wrenches"] - out["inverse dynamics"]
-            out["forward dynamics"] = cho_solve(factor, tau - out["bias"])
-            out["forward dynamics, wrenches"] = cho_solve(factor, tau - out["bias"] - loads)
+        loads = out["inverse dynamics, wrenches"] - out["inverse dynamics"]
+        out["forward dynamics"] = cho_solve(factor, tau - out["bias"])
+        out["forward dynamics, wrenches"] = cho_solve(factor, tau - out["bias"] - loads)
         for end, f in (("", _none(m)), (", wrenches", forces)):
             solved = _inverse_derivatives(p, q, v, G @ out["forward dynamics" + end], f)
             out[f"forward dynamics by q{end}"] = -cho_solve(factor, solved[f"inverse dynamics by q{end}"])
             out["forward dynamics by v"] = -cho_solve(factor, solved["inverse dynamics by v"])
         out["forward dynamics by tau"] = out["inverse mass matrix"]
-    out |= _momenta(p, q, v, zero)
-    return out | _frames(p, q, v, zero)
+    return out | _momenta(p, q, v) | _frames(p, q, v)
 
 
 def armature_forces(m: Any, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -121,24 +113,21 @@ def _inverse_derivatives(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, f
     return out
 
 
-def _momenta(p: Peer, q: np.ndarray, v: np.ndarray, zero: np.ndarray) -> Result:
+def _momenta(p: Peer, q: np.ndarray, v: np.ndarray) -> Result:
     m, d, G = p.model, p.data, p.spread
     pin.dccrba(m, d, q, v)
     out = {"momentum matrix": d.Ag @ G, "momentum bias": d.dAg @ v, "momentum": d.Ag @ v}
-    out["momentum bias, by forces"] = np.array(pin.computeCentroidalMomentumTimeVariation(m, d, q, v, zero).vector)
     out["com"] = pin.centerOfMass(m, d, q, v).copy()
-    out["com velocity"] = np.array(d.vcom[0])
     out["com jacobian"] = pin.jacobianCenterOfMass(m, d, q) @ G
-    out["kinetic energy, by bodies"] = np.array([pin.computeKineticEnergy(m, d, q, v)])
     out["potential energy"] = np.array([pin.computePotentialEnergy(m, d, q)])
     return out
 
 
-def _frames(p: Peer, q: np.ndarray, v: np.ndarray, zero: np.ndarray) -> Result:
+def _frames(p: Peer, q: np.ndarray, v: np.ndarray) -> Result:
     """Stacked over links, in the order of p.links."""
     m, d, G = p.model, p.data, p.spread
     pin.computeJointJacobiansTimeVariation(m, d, q, v)
-    pin.forwardKinematics(m, d, q, v, zero)
+    pin.forwardKinematics(m, d, q, v)
     pin.updateFramePlacements(m, d)
     ids = list(p.links.values())
     out = {"pose": np.array([d.oMf[k].homogeneous for k in ids])}
@@ -146,9 +135,6 @@ def _frames(p: Peer, q: np.ndarray, v: np.ndarray, zero: np.ndarray) -> Result:
         out[f"velocity, {name}"] = np.array([pin.getFrameVelocity(m, d, k, frame).vector for k in ids])
         out[f"jacobian, {name}"] = np.array([pin.getFrameJacobian(m, d, k, frame) for k in ids]) @ G
         out[f"Jdot v, {name}"] = np.array([pin.getFrameJacobianTimeVariation(m, d, k, frame) for k in ids]) @ v
-        # the rate of a "mixed" twist is the classical acceleration; of the others, the spatial one
-        acceleration = pin.getFrameClassicalAcceleration if name == "mixed" else pin.getFrameAcceleration
-        out[f"Jdot v by motion, {name}"] = np.array([acceleration(m, d, k, frame).vector for k in ids])
     return out
 
 

@@ -133,14 +133,7 @@ class Case:
     @property
     def links(self) -> list[str]:
         """Those that move."""
-        above = {j.child: j for j in self.model.description.joints}
-        still = {"world"}
-        for name in self.model.link_names:
-            way = [name]
-            while way[-1] in above and above[way[-1]].kind == "fixed":
-                way.append(above[way[-1]].parent)
-            still |= {name} if way[-1] == "world" else set()
-        return [name for name in self.model.link_names if name not in still]
+        return [name for name in self.model.link_names if ff.frame_jacobian(self.model, self.q, name).any()]
 
 
 @st.composite

@@ -33,11 +33,6 @@ def robots() -> dict[str, ff.Model]:
     return {name: make() for name, make in ROBOTS.items()}
 
 
-def inputs(model: ff.Model, letters: str, shape: tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
-    rng = fresh(seed)
-    return [ff.random_configuration(model, rng, shape) if x == "q" else rng.standard_normal((*shape, model.nv)) for x in letters]
-
-
 @pytest.mark.parametrize("count", [1, 3, 8, 21, 400])
 @pytest.mark.parametrize("shared", ["q", "v", "a", "qv", "qa", "va"])
 def test_states_share_inputs(shared: str, count: int, robots: dict[str, ff.Model], request: pytest.FixtureRequest) -> None:
@@ -46,7 +41,7 @@ def test_states_share_inputs(shared: str, count: int, robots: dict[str, ff.Model
     for thread in (False, True):
         if thread:
             request.getfixturevalue("on_threads")
-        q, v, a = inputs(model, "qvv", (count,), seed=count)
+        q, v, a = state(model, fresh(count), (count,))
         W = fresh(count).standard_normal((count, 1, 6))
         rows = {"q": q, "v": v, "a": a}
         mixed = {k: x[0].copy() if k in shared else x for k, x in rows.items()}
@@ -77,7 +72,7 @@ def test_states_share_inputs(shared: str, count: int, robots: dict[str, ff.Model
 def test_an_earlier_result_receives_derivatives(name: str, robots: dict[str, ff.Model]) -> None:
     model, f = robots["mimics"], getattr(ff, name)
     for shape in ((), (5,)):
-        arrays = inputs(model, "qvv", shape)
+        arrays = state(model, fresh(0), shape)
         for external in (None, wrenches(model)):
             expected = f(model, *arrays, external=external)
             out = type(expected)(*(np.full_like(expected.dq, np.nan) for _ in range(3)))
@@ -94,7 +89,7 @@ def test_an_earlier_result_receives_derivatives(name: str, robots: dict[str, ff.
 def test_a_far_base_costs_what_it_must(robot: str, robots: dict[str, ff.Model]) -> None:
     """At 10 km positions hold 2e-12 m. What depends on them is as exact; what does not is as at the origin."""
     model = robots[robot]
-    q, v, a, tau = inputs(model, "qvvv", (5,))
+    q, v, a, tau = state(model, fresh(0), (5,), 3)
     far = q.copy()
     far[:, :2] += 1e4  # of a free or planar base
     found = (answers(model, x, v, a, tau, (SITE,), wrenches(model)) for x in (q, far))
@@ -126,10 +121,7 @@ print(digest.hexdigest())
 def test_no_kernel_reads_memory_that_it_did_not_write() -> None:
     """The same bits, whatever the allocator leaves in fresh memory."""
     code = POISON.format(paths=sys.path)
-    digests = set()
-    for byte in ("128", "85"):
-        digests.add(python(code, MALLOC_PERTURB_=byte).stdout.strip())
-    assert len(digests) == 1
+    assert len({python(code, MALLOC_PERTURB_=byte).stdout for byte in ("128", "85")}) == 1
 
 
 def test_all_terms_into_given_memory_and_without_frames():

@@ -5,7 +5,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from answers import Result, all_errors, stacked, too_large
-from closeness import close, fresh, refused
+from closeness import EPS, close, fresh, refused
 from dataclasses import dataclass, replace
 from freeflyer.model import slides
 from freeflyer.model.description import JOINT_SIZES
@@ -13,10 +13,10 @@ from pathlib import Path
 from peers import Peer, built, reference
 from random_robots import BASES, KINDS, random_description, random_robot
 from robots_on_disk import EXAMPLES, example, example_urdfs, needs_examples
+from tangent import MOVING, state
 
 TOLERANCE = 1e-9  # relative; measured: below 3e-14, but for solves with M
-EPS = float(np.finfo(float).eps)
-STATES = 5
+STATES = 4
 AS_IS = "romeo_laas_small.urdf"  # three of its inertias have a negative eigenvalue
 SINGULAR = ("romeo.urdf", AS_IS)  # joints of theirs move massless links
 NOT_ROBOTS = ("alex_psyonic_hands.urdf", "ur3.urdf")  # refused: model/test_readers_urdf.py
@@ -38,14 +38,15 @@ class Case:
         return tuple(x[k] for x in self.state)
 
 
-def case(path: Path) -> Case:
-    model = ff.load(path, base="free", inertias="as-is" if path.name == AS_IS else "strict")
-    rng, p = fresh(len(path.name)), built(model)
-    v, a, tau = rng.standard_normal((3, STATES, model.nv))
-    state = (ff.random_configuration(model, rng, STATES), v, a, tau)
-    wrenches = {name: rng.standard_normal(6) for name in model.link_names[::4]}
+def case(model: ff.Model, seed: int) -> Case:
+    rng, p = fresh(seed), built(model)
+    at = state(model, rng, (STATES,), 3)
+    wrenches = {name: rng.standard_normal(6) for name in list(p.links)[::3]}
+    return Case(model, p, at, wrenches, stacked(reference(p, *x, wrenches) for x in zip(*at)))
 
-    return Case(model, p, state, wrenches, stacked(reference(p, *x, wrenches) for x in zip(*state)))
+
+def read(path: Path) -> Case:
+    return case(ff.load(path, base="free", inertias="as-is" if path.name == AS_IS else "strict"), len(path.name))
 
 
 def beyond(c: Case, solve: bool = True) -> tuple[dict[str, float], dict[str, float]]:
@@ -63,16 +64,16 @@ def condition(c: Case) -> float:
 @needs_examples
 @pytest.mark.parametrize("path", COMPARED, ids=lambda p: str(p.relative_to(EXAMPLES)))
 def test_agrees_with_pinocchio(path: Path, poisoned: None) -> None:
-    c = case(path)
+    c = read(path)
     found, too_large = beyond(c, solve=path.name not in SINGULAR)
-    quantities = 34 if path.name in SINGULAR else 41 + (c.peer.model.nv == c.model.nv)
+    quantities = 29 if path.name in SINGULAR else 36
     assert (sum(":" not in name for name in found), too_large) == (quantities, {})
 
 
 @needs_examples
 @pytest.mark.parametrize("name", SINGULAR)
 def test_singular_mass_matrices_are_refused(name: str) -> None:
-    c = case(example(name))
+    c = read(example(name))
     q, v, _, tau = c.one(0)
     assert np.linalg.eigvalsh(c.reference["mass matrix"][0])[0] < 1e-12
     refused(ff.InputError, "singular", ff.inverse_mass_matrix, c.model, q)
@@ -83,7 +84,7 @@ def test_singular_mass_matrices_are_refused(name: str) -> None:
 @needs_examples
 def test_badly_conditioned_robot_exactly() -> None:
     """iCub: Minv and forward dynamics against the exact solution with our own M, in 40 digits."""
-    c = case(example("icub.urdf"))
+    c = read(example("icub.urdf"))
     k = int(np.argmax(np.linalg.cond(c.reference["mass matrix"])))
     q, v, _, tau = c.one(k)
     M, bias = ff.mass_matrix(c.model, q), ff.bias_forces(c.model, q, v)
@@ -98,18 +99,10 @@ def test_badly_conditioned_robot_exactly() -> None:
     close(ff.forward_dynamics(c.model, q, v, tau), a, allowed, 1, least=0.0)
 
 
-MOVING = tuple(k for k in KINDS if k != "fixed")
-
-
 def compare(model: ff.Model, seed: int) -> dict[str, float]:
-    """Relative errors against Pinocchio at three random states."""
-    p, rng = built(model), fresh(seed)
-    states = ff.random_configuration(model, rng, 3), *rng.standard_normal((3, 3, model.nv))
-    wrenches = {name: rng.standard_normal(6) for name in list(p.links)[::3]}
-    theirs = stacked(reference(p, *x, wrenches) for x in zip(*states))
-    if model.armature.any():
-        del theirs["kinetic energy, by bodies"]  # Pinocchio's takes the armature of the wrong joints; its M does not
-    found = all_errors(model, states, p.links, wrenches, theirs)
+    """Relative errors against Pinocchio at random states."""
+    c = case(model, seed)
+    found = all_errors(model, c.state, c.peer.links, c.wrenches, c.reference)
     assert len(found) > 60
     return found
 

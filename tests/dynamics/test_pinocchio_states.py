@@ -7,15 +7,14 @@ import pytest
 from closeness import EXACT, central, close, distance, fresh, refused, slope_error
 from dataclasses import replace
 from pathlib import Path
-from robots_on_disk import example, example_urdfs, needs_examples
+from robots_on_disk import example, needs_examples
 from tangent import state
+from test_pinocchio_robots import AS_IS, COMPARED
 from types import SimpleNamespace
 
 pytestmark = pytest.mark.peers
 
 STATES = 3
-NOT_ROBOTS = ("alex_psyonic_hands.urdf", "ur3.urdf")  # refused: model/test_readers_urdf.py
-AS_IS = "romeo_laas_small.urdf"  # three of its inertias have a negative eigenvalue
 
 
 def check(pin_model: pin.Model, model: ff.Model) -> None:
@@ -42,7 +41,7 @@ def check(pin_model: pin.Model, model: ff.Model) -> None:
 
 
 @needs_examples
-@pytest.mark.parametrize("path", [x for x in example_urdfs() if x.name not in NOT_ROBOTS], ids=lambda p: p.name)
+@pytest.mark.parametrize("path", COMPARED, ids=lambda p: p.name)
 def test_urdfs(path: Path) -> None:
     """As Pinocchio reads them."""
     inertias = "as-is" if path.name == AS_IS else "strict"

@@ -1,13 +1,9 @@
-"""Calls of compiled entries with arguments that are wrong in every way; run in a process of its own, as a fault would end it.
-
-    python hostile_calls.py part parts calls     # `calls` on each subject of this part; prints how they ended
-"""
+"""Calls of compiled entries with arguments that are wrong in every way; run in a process of its own, as a fault would end it."""
 
 import ctypes
 import freeflyer as ff
 import json
 import numpy as np
-import sys
 from closeness import fresh
 from collections import Counter
 from collections.abc import Callable
@@ -180,6 +176,7 @@ def compare_with_plain(x: Subject, model: ff.Model, given: list[Any], results: l
 
 
 def run(part: int, parts: int, calls: int) -> None:
+    """`calls` on each subject of this part; prints how they ended."""
     rng = fresh(part)
     small = tree()
     python_calls.grow_scratch(30_000_000)  # enough for each of these robots: an entry that needs more would be called again
@@ -217,7 +214,3 @@ def run(part: int, parts: int, calls: int) -> None:
             elif said not in (f"status {REFUSED}", f"status {OK}", "not called"):
                 assert before == [out.tobytes() for out in outs], f"{facts}: outputs were written"
     print(json.dumps(ended))
-
-
-if __name__ == "__main__":
-    run(*map(int, sys.argv[1:]))

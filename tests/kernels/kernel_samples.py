@@ -12,6 +12,7 @@ from freeflyer.kernels.model import layout
 from freeflyer.kernels.model.layout import LINKAGE_AT
 from freeflyer.model.description import JOINT_SIZES
 from random_robots import random_inertia as inertia, random_placement as placement
+from tangent import state
 from typing import Any
 
 TREE = (  # joint kind, parent: a free base with three branches
@@ -51,9 +52,7 @@ def tree(mimic: bool = False, seed: int = 1) -> ff.Model:
 
 def states(model: ff.Model, count: int | tuple[int, ...] = (), seed: int = 2) -> tuple[np.ndarray, ...]:
     """Random q, v, and a or tau."""
-    rng = fresh(seed)
-    q = ff.random_configuration(model, rng, count)
-    return q, rng.standard_normal((*q.shape[:-1], model.nv)), rng.standard_normal((*q.shape[:-1], model.nv))
+    return state(model, fresh(seed), (count,) if isinstance(count, int) else count)
 
 
 def tree_entries() -> dict[str, Entry]:

@@ -6,15 +6,15 @@ import json
 import numpy as np
 import os
 import pytest
-import subprocess
 import sys
 from closeness import fresh, refused
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OK
 from kernel_samples import compiled, output_shapes, states, tree
-from pathlib import Path
+from processes import python
 
 PARTS, CALLS = 4, 20  # processes, and calls of each entry on each robot: about 9 000 in all
 MODEL = tree()
@@ -116,33 +116,14 @@ def test_references_are_neither_kept_nor_lost():
     assert before == (sys.getrefcount(given), [sys.getrefcount(x) for x in given])
 
 
-@pytest.fixture(scope="module")
-def processes():
-    """Processes of hostile calls, all started at once."""
-    here, env = Path(__file__).parent, {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-
-    def started(*words: str | int) -> subprocess.Popen:
-        command = [sys.executable, "-W", "ignore", "-X", "faulthandler", here / words[0], *map(str, words[1:])]
-        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    generated = [started("hostile_calls.py", k, PARTS, CALLS) for k in range(PARTS)]
-    yield generated
-    for process in generated:
-        process.kill()
-        process.communicate()
-
-
-def ended(process: subprocess.Popen) -> Counter:
-    out, error = process.communicate(timeout=900)
-    assert process.returncode == 0, f"status {process.returncode}\n{error[-3000:]}"
-    return Counter(json.loads(out))
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("calls", ["builtin"], indirect=True)
-def test_generated_calls_end_in_a_verdict(processes):
-    """Of all entries; right answers are those of plain Python."""
-    total: Counter = sum((ended(process) for process in processes), Counter())
+def test_generated_calls_end_in_a_verdict():
+    """Of all entries, in processes of their own, as a fault would end them; right answers are those of plain Python."""
+    programs = [f"from hostile_calls import run; run({k}, {PARTS}, {CALLS})" for k in range(PARTS)]
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore", "PYTHONFAULTHANDLER": "1"}
+    with ThreadPoolExecutor(PARTS) as pool:
+        done = list(pool.map(lambda program: python(program, seconds=900.0, **environment), programs))
+    total: Counter = sum((Counter(json.loads(process.stdout)) for process in done), Counter())
     print(dict(total))
     assert sum(total[ended] for ended in ("none", "right", "error")) >= 5_000
     assert total["compared"] > 10

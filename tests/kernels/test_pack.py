@@ -3,13 +3,13 @@
 import math
 import mpmath
 import numpy as np
-import operator
 import pytest
 from closeness import fresh, refused
 from compiled_parts import aligned, compiled, numbers, packs
 from fractions import Fraction
 from freeflyer.kernels.backend import LANES, all_below, fma, load, rint, select_less, sqrt, store
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
+from freeflyer.kernels.compiler.object_code import Target, pack_lanes
 from freeflyer.kernels.math import trig
 from freeflyer.kernels.sim import newton
 
@@ -45,17 +45,16 @@ def rng():
     return fresh(0)
 
 
-ARITHMETIC = {"add": (lambda a, b: a + b, operator.add), "sub": (lambda a, b: a - b, operator.sub),
-    "mul": (lambda a, b: a * b, operator.mul), "div": (lambda a, b: a / b, operator.truediv)}  # fmt: skip
+ARITHMETIC = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b}
 
 
 @pytest.mark.parametrize("name", ARITHMETIC)
 def test_arithmetic(name, rng):
-    ours, theirs = ARITHMETIC[name]
-    function = packed(ours, 2)
+    operate = ARITHMETIC[name]
+    function = packed(operate, 2)
     for a, b in [*rng.standard_normal((20, 2, LANES)), (SPECIAL, np.roll(SPECIAL, 3)), (SPECIAL, SPECIAL[::-1].copy())]:
         with np.errstate(all="ignore"):
-            expected = theirs(a, b)
+            expected = operate(a, b)
         got = applied(function, a, b)
         # arcp lets a division be a product with the reciprocal: one rounding more
         np.testing.assert_allclose(got, expected, rtol=3e-16 if name == "div" else 0, atol=0)
@@ -159,7 +158,7 @@ def rows(x):
     return work[n : n + x.size], work[2 * n : 2 * n + x.size]
 
 
-def pack_lanes(x):
+def lanes_of_packs(x):
     """One joint of eight states at a time."""
     n = -(-x.size // LANES)
     work = aligned(3 * LANES * n)
@@ -170,7 +169,7 @@ def pack_lanes(x):
     return s[: x.size], c[: x.size]
 
 
-WAYS = [floats, rows, pack_lanes]
+WAYS = [floats, rows, lanes_of_packs]
 
 
 def assert_within(way, x):
@@ -227,7 +226,7 @@ def test_a_neighbour_out_of_range_changes_no_bit(way):
 def test_ways_agree_to_the_bit():
     """One source: what a lane holds does not depend on how it came there."""
     x = fresh(5).uniform(-1e5, 1e5, 4096)
-    for other in (rows, pack_lanes):
+    for other in (rows, lanes_of_packs):
         np.testing.assert_array_equal(floats(x), other(x))
     values = np.array([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, np.inf, -np.inf, np.nan, 0.3, -2.5])
     y, x = (m.ravel() for m in np.meshgrid(values, values))
@@ -256,3 +255,9 @@ def test_rows_become_the_inverse():
         where = np.r_[places.astype(float), np.zeros(8)]
         invert_rows(numbers(A), width, n, numbers(where), count)
         np.testing.assert_allclose(A[:n, :n], np.linalg.inv(M), rtol=1e-8, atol=1e-8)
+
+
+def test_lanes_are_those_of_registers():
+    assert (pack_lanes(Target("haswell")), pack_lanes(Target("x86-64-v2"))) == (4, 4)
+    assert (pack_lanes(Target("skylake-avx512")), pack_lanes(Target("generic", "+avx512f,+avx2"))) == (8, 8)
+    assert pack_lanes(Target("generic", "-avx512f,+avx2")) == 4

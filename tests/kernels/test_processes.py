@@ -44,21 +44,7 @@ if __name__ == "__main__":
 
 
 def run(program: str, **environment: str) -> str:
-    command = [sys.executable, "-X", "faulthandler", "-c", COMMON + program]
-    if "multiprocessing.get_context" in program:  # children import the program by its file
-        path = environment["PROGRAM"]
-        with open(path, "w") as file:
-            file.write(COMMON + program)
-        command = [sys.executable, path]
-    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, start_new_session=True)  # fmt: skip
-    try:
-        out, error = process.communicate(timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        pytest.fail(f"hangs: {process.communicate()}")
-    assert process.returncode == 0, error[-3000:]
-    return out
+    return python(COMMON + program, seconds=SECONDS, PYTHONFAULTHANDLER="1", **environment).stdout
 
 
 FORK = """
@@ -112,7 +98,10 @@ POOL = """
 
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
 def test_pools_of_processes(method, tmp_path):
-    assert run(POOL.replace("METHOD", method), PROGRAM=str(tmp_path / "program.py")).split() == ["True"]
+    path = tmp_path / "program.py"  # children import the program by its file
+    path.write_text(COMMON + POOL.replace("METHOD", method))
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=SECONDS)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr[-3000:]
 
 
 THREADS = """

@@ -20,10 +20,8 @@ need_of = plain.function(scratch_need)
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, list[Subject]]:
-    by_name: dict[str, list[Subject]] = {name: [] for name in ENTRIES}
-    for x in subjects(random_robots=3):
-        by_name[x.entry.name].append(x)
-    return by_name
+    every = subjects(random_robots=3)
+    return {name: [x for x in every if x.entry.name == name] for name in ENTRIES}
 
 
 def guarded(n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -70,16 +70,12 @@ def test_hinges_turn_without_end():
         np.testing.assert_allclose(np.linalg.norm(constraint_residual(other, q)), angle, rtol=1e-9, atol=1e-15)
 
 
-def coupled() -> ff.Model:
-    model = planar((0.3, 0.2), (0.3,), 0.4)
+def test_couplings():
+    base = planar((0.3, 0.2), (0.3,), 0.4)
     couplings = (ff.Coupling("cubic", "l0", "r0", (0.1, -0.5, 0.3, 0.2)),
                  ff.Coupling("held", "l1", "", (0.4,)),
                  ff.Coupling("line", "r0", "l1", (0.0, 2.0)))  # fmt: skip
-    return ff.build(replace(model.description, couplings=couplings))
-
-
-def test_couplings():
-    model = coupled()
+    model = ff.build(replace(base.description, couplings=couplings))
     q, v = np.array([0.3, -0.7, 1.1]), np.array([0.5, 2.0, -1.5])
     residual, J = constraints(model, q)
     p = np.polynomial.Polynomial((0.1, -0.5, 0.3, 0.2))
@@ -87,7 +83,6 @@ def test_couplings():
     np.testing.assert_allclose(J[3:], [[1.0, 0.0, -p.deriv()(q[2])], [0.0, 1.0, 0.0], [0.0, -2.0, 1.0]], rtol=1e-14)
     np.testing.assert_allclose(constraint_bias(model, q, v)[3:], [-p.deriv(2)(q[2]) * v[2] ** 2, 0.0, 0.0], rtol=1e-14)
     assert constraint_names(model) == ("tips.x", "tips.y", "tips.z", "cubic", "held", "line")
-    base = planar((0.3, 0.2), (0.3,), 0.4)
     joints = tuple(replace(j,
         mimic=ff.Mimic("l0", -2.0, 0.3)) if j.name == "l1" else j for j in base.description.joints)  # fmt: skip
     model = ff.build(replace(base.description, joints=joints, couplings=(ff.Coupling("c", "l1", "r0", (0.0, 1.0, 1.0)),)))

@@ -12,6 +12,7 @@ from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo
 from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, triangle_angle, whole
 from linkage_samples import BAR, shifted, stewart
+from matplotlib.path import Path
 from scipy.optimize import brentq
 
 HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_roll", "left_ankle_pitch"))
@@ -23,16 +24,9 @@ def region(request):
 
 
 def contains(polygon, points, slack):
-    """Whether each point is inside of a polygon or within `slack` of it: even-odd rule, distance to edges."""
-    a, b = polygon, np.roll(polygon, -1, axis=0)
-    x, y = points[:, None, 0], points[:, None, 1]
-    crossing = (a[:, 1] > y) != (b[:, 1] > y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left = x < a[:, 0] + (y - a[:, 1]) / (b[:, 1] - a[:, 1]) * (b[:, 0] - a[:, 0])
-    inside = (crossing & left).sum(axis=1) % 2 == 1
-    t = np.clip(((points[:, None] - a) * (b - a)).sum(-1) / np.maximum(((b - a) ** 2).sum(-1), 1e-30), 0, 1)
-    gap = np.linalg.norm(points[:, None] - a - t[..., None] * (b - a), axis=-1).min(axis=1)
-    return inside | (gap < slack)
+    """Whether each point is inside of a polygon or within `slack` of it, whichever way round its corners are."""
+    widths = (-2.0 * slack, 2.0 * slack)  # half of them on each side of an edge
+    return np.any([Path(polygon).contains_points(points, radius=width) for width in widths], axis=0)
 
 
 def test_boundary_encloses_a_grid_of_motor_positions(region):
@@ -76,11 +70,11 @@ def test_singular_places_of_hip_and_knee():
     assert -first_singularity(leg(), {LENGTH: -1.0}, 0.3).distance == pytest.approx(stroke, abs=1e-4)
 
 
-@pytest.mark.parametrize(("sign", "end"), [(1.0, 1.0), (-1.0, -1.0)])
-def test_yaw_is_singular_where_rod_and_arm_are_in_line(sign, end):
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_yaw_is_singular_where_rod_and_arm_are_in_line(sign):
     arm, rod = kangaroo.YAW_ARM, kangaroo.YAW_ROD_LENGTH
     found = first_singularity(leg(), {YAW: sign}, 0.1)
-    assert found.distance == pytest.approx(abs(math.hypot(arm, rod) + end * arm - rod), abs=1e-6)
+    assert found.distance == pytest.approx(abs(math.hypot(arm, rod) + sign * arm - rod), abs=1e-6)
     assert (found.motors[YAW], found.loops) == (pytest.approx(sign * found.distance), ("left_yaw_pin",))
     assert found.independence < 0.01
     assert not found.inside
@@ -252,9 +246,6 @@ def test_a_constant_ankle_needs_its_motors():
 def test_yaw_and_the_base_of_a_whole_robot():
     path = follow(leg(), YAW, [0.0, 0.01])
     assert np.isinf(force_curve(leg(), path, "left_hip_yaw_link", 100.0).force).all()
-    path = follow(leg(), YAW, [-0.01, 0.01])
-    got = transmission_curve(leg(), path, "left_hip_yaw").y
-    np.testing.assert_allclose(got, [-crank_turn(0.04, 0.12, s) for s in (-0.01, 0.01)], atol=1e-9)
     assert triangle_angle(3, 4, 5) == pytest.approx(math.pi / 2)
     robot = ff.robots.kangaroo_like()
     path = follow(robot, LENGTH, [0.0, 0.05], keep=[UPRIGHT], release=ANKLE)
@@ -359,8 +350,7 @@ def test_limbs_that_cannot_be_cut_out():
     for side in ("left", "right"):  # the limb's own loops, and those of joints that would be locked
         opened = ff.linkages.partition(whole()).q.copy()
         opened[whole().joint(f"{side}_knee").iq] += 1e-3
-        with pytest.raises(ff.linkages.LinkageError, match=r"a limb keeps the posture .* assemble it first"):
-            extract_limb(whole(), SOLE, opened)
+        refused(ff.linkages.LinkageError, "a limb keeps the posture .* assemble it first", extract_limb, whole(), SOLE, opened)
     assert extract_limb(whole(), SOLE, ff.linkages.partition(whole()).q).nq == leg().nq
     for wrong, words in ((np.tile(q, (2, 1)), "one state"), (q * np.nan, "finite"), (q[:-1], "expected")):
         refused(ff.InputError, words, extract_limb, whole(), SOLE, wrong)

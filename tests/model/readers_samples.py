@@ -1,10 +1,10 @@
-"""For tests of readers and writers: robots, poses of their links, a comparison."""
+"""For tests of readers and writers: robots, a comparison."""
 
-import dataclasses
 import freeflyer as ff
 import numpy as np
 from closeness import fresh
-from freeflyer.model.description import HINGE, JOINT_SIZES, POINT, WELD, WORLD
+from freeflyer.model.description import JOINT_SIZES, POINT, WELD, WORLD
+from freeflyer.model.validate import WITH_AXIS
 from random_robots import random_axis as direction, random_inertia as inertia, random_placement as placement, second_axis
 
 EXACT = 1e-12  # what a file in full precision may lose, in SI units
@@ -49,62 +49,36 @@ def zoo(seed=0, kinds=KINDS, base="free"):
     return ff.Description("zoo", tuple(links), tuple(joints), sites, loops, couplings, motors, (0.5, 0.25, -9.5))
 
 
-def with_hinge_loop(description):
-    return dataclasses.replace(description, loops=(*description.loops, ff.Loop("hinge", "tip", "follower", HINGE)))
-
-
-def link_poses(description, positions):
-    """World pose (4, 4) of every link; `positions` maps a moving joint's name to its position (nq,)."""
-    model = ff.build(description)
-    q = ff.configuration(model, {name: x[0] if len(x) == 1 else x for name, x in positions.items()})
-    return {name: ff.frame_pose(model, q, name) for name in (WORLD, *(link.name for link in description.links))}
-
-
-def differences(a, b, tolerance=EXACT):
+def differences(a, b):
     """What differs between two descriptions, but for order, zeros left out, revolute without limits or continuous."""
-    found = []
+    x, y = meant(a), meant(b)
+    pairs = [(place, x.get(place, ()), y.get(place, ())) for place in x.keys() | y.keys()]
+    return [pair for pair in pairs if differ(*pair[1:])]
 
-    def named(kind):
-        x, y = ({e.name: e for e in getattr(d, kind)} for d in (a, b))
-        found.extend((kind, name) for name in set(x) ^ set(y))
-        return [(name, x[name], y[name]) for name in x if name in y]
 
-    def near(what, u, v):
-        u, v = np.asarray(u, float), np.asarray(v, float)
-        if u.shape != v.shape or np.abs(u - v).max(initial=0.0) > tolerance:
-            found.append((what, u.tolist(), v.tolist()))
-
-    for name, x, y in named("links"):
-        near((name, "mass"), x.inertia.mass, y.inertia.mass)
-        near((name, "rotational"), x.inertia.rotational, y.inertia.rotational)
-        if x.inertia.mass:
-            near((name, "com"), x.inertia.com, y.inertia.com)
-    for name, x, y in named("joints"):
-        if (x.parent, x.child) != (y.parent, y.child) or (x.mimic is None) != (y.mimic is None):
-            found.append((name, x, y))
-        if x.kind != y.kind and not ({x.kind, y.kind} == {"revolute", "continuous"} and not x.lower):
-            found.append((name, x.kind, y.kind))
-        near((name, "placement"), x.placement, y.placement)
-        if x.kind not in ("fixed", "free", "spherical"):
-            near((name, "axis"), x.axis, y.axis)
-        if x.kind == "universal":
-            near((name, "axis2"), x.axis2, y.axis2)
-        near((name, "pitch"), x.pitch, y.pitch)
-        if x.mimic and y.mimic:
-            near((name, "mimic"), (x.mimic.ratio, x.mimic.offset), (y.mimic.ratio, y.mimic.offset))
-            found.extend([(name, x.mimic, y.mimic)] if x.mimic.joint != y.mimic.joint else [])
-        for field in ("lower", "upper", "velocity", "effort", "armature", "damping", "friction"):
-            u, v = getattr(x, field), getattr(y, field)
-            if any(u) or any(v):
-                near((name, field), u, v)
-    for name, x, y in named("sites"):
-        near((name, "placement"), x.placement, y.placement)
-        found.extend([(name, x.link, y.link)] if x.link != y.link else [])
-    for _, x, y in named("loops"):
-        found.extend([(x, y)] if x != y else [])
-    for name, x, y in named("couplings"):
-        near((name, "coefficients"), x.coefficients, y.coefficients)
-        found.extend([(x, y)] if (x.joint1, x.joint2) != (y.joint1, y.joint2) else [])
-    found.extend([(a.actuated, b.actuated)] if a.actuated != b.actuated else [])
-    near("gravity", a.gravity, b.gravity)
+def meant(description):
+    """Values by the place of a part, its name and its field, without fields that its kind of joint does not read."""
+    found = {"gravity": description.gravity, "actuated": repr(description.actuated)}
+    for place in ("links", "joints", "sites", "loops", "couplings"):
+        for part in getattr(description, place):
+            fields = vars(part)
+            if place == "links":
+                fields = {"name": part.name, **vars(part.inertia), "com": part.inertia.com * bool(part.inertia.mass)}
+            if place == "joints":
+                fields = {name: value for name, value in fields.items() if part.kind in READ_BY.get(name, (part.kind,))}
+                fields |= {f"mimic {name}": value for name, value in vars(part.mimic).items()} if part.mimic else {}
+                fields["kind"] = "continuous" if part.kind == "revolute" and not part.lower else part.kind
+            found |= {(place, part.name, name): value for name, value in fields.items()}
     return found
+
+
+READ_BY = {"axis": WITH_AXIS, "axis2": ("universal",), "pitch": ("helical",), "mimic": (), "initial": (), "stiffness": (),
+    "spring_reference": ()}  # fmt: skip
+
+
+def differ(u, v):
+    if isinstance(u, str) or isinstance(v, str):
+        return u != v
+    u, v = np.asarray(u, float), np.asarray(v, float)
+    u, v = u if u.size else np.zeros_like(v), v if v.size else np.zeros_like(u)
+    return u.shape != v.shape or np.abs(u - v).max(initial=0.0) > EXACT

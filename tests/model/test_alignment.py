@@ -36,8 +36,7 @@ def test_a_twist_is_left_and_an_azimuth_at_branches(case):
         assert R[2, 0] == 0.0
     np.testing.assert_array_equal(result[3].placement[:3, 0], [1.0, 0.0, 0.0])  # the first child of a screw
     q = 0.7
-    for before, after in ((pose(bodies, 4, q) @ TIP, pose(result, 4, q) @ frames[0][2]),):
-        np.testing.assert_allclose(after, before, atol=1e-14)
+    np.testing.assert_allclose(pose(result, 4, q) @ frames[0][2], pose(bodies, 4, q) @ TIP, atol=1e-14)
     for a, b in zip(bodies, result):
         np.testing.assert_allclose(np.linalg.eigvalsh(b.rotational), np.linalg.eigvalsh(a.rotational), atol=1e-14)
 

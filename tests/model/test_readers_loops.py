@@ -8,7 +8,7 @@ from dataclasses import replace
 from freeflyer.model.description import HINGE, POINT, WELD, Loop
 from freeflyer.model.readers.loops_yaml import read_loops, read_posture
 from itertools import pairwise
-from readers_samples import link_poses, zoo
+from readers_samples import zoo
 
 BARE = zoo()
 OURS = """
@@ -79,7 +79,6 @@ WRONG = {"empty": ("\n \n", "is empty"), "a list": ("[1, 2]", "expected a mappin
          "unknown joint type": ("joint_name: [joint_leader]\njoint_type: [CARDAN]", "known: SPHERICAL, FIXED, UJOINT_"),
          "same axis twice": ("joint_name: [joint_leader]\njoint_type: [UJOINT_XX]", "two different axes"),
          "alias": ("loops: &a []\nactuated: *a", "uses a YAML alias"),
-         "bomb": ("a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n", "uses a YAML alias"),
          "deep": ("[" * 2000, "deeper than 12 levels"), "broken": ("loops: [", "not YAML"),
          "tab": ("loops:\n\t- 1", "not YAML"),
          "tag": ("loops: !!python/object/apply:os.system ['true']", "known types|expected a mapping|expected a list|holds"),
@@ -119,7 +118,6 @@ def test_joints_name_frames(tmp_path):
     assert read_loops(path, BARE).loops[-1].frame_b == "trunk"
     twin = replace(BARE, joints=tuple(replace(j, name="tip") if j.name == "joint_leader" else j for j in BARE.joints))
     twin = replace(twin, couplings=(), actuated=(), joints=tuple(replace(j, mimic=None) for j in twin.joints))
-    path = tmp_path / "loops.yaml"
     path.write_text(at_link(("tip", "follower")))
     description = read_loops(path, twin)
     assert description.loops[-1].frame_a == "tip"
@@ -137,32 +135,24 @@ def test_joint_frames_are_pinocchios(tmp_path):
     path = tmp_path / "loops.yaml"
     path.write_text(at_link(*pairwise(names)))
     description = read_loops(path, bare)
-    model = pin.buildModelFromXML(ff.to_urdf(bare))
-    data, rng = model.createData(), fresh(3)
-    q, positions = pin.neutral(model), {}
-    for j in bare.joints:
-        if j.kind != "fixed":
-            x = float(rng.uniform(-1.0, 1.0))
-            joint = model.joints[model.getJointId(j.name)]
-            q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(x), np.sin(x)) if joint.nq == 2 else x
-            positions[j.name] = np.array([x])
-    pin.framesForwardKinematics(model, data, q)
-    poses = link_poses(bare, positions)
+    model, peer = ff.build(bare), pin.buildModelFromXML(ff.to_urdf(bare))
+    q, data = ff.random_configuration(model, fresh(3)), peer.createData()
+    pin.framesForwardKinematics(peer, data, ff.to_pinocchio(model, peer, q).q)
     assert len(description.loops) == len(names) - 1
     for loop, a, b in zip(description.loops, names, names[1:]):
         for frame, name in ((loop.frame_a, a), (loop.frame_b, b)):
-            theirs = data.oMf[model.getFrameId(name)].homogeneous
-            np.testing.assert_allclose(poses[frame], theirs, atol=1e-12, err_msg=name)
+            theirs = data.oMf[peer.getFrameId(name)].homogeneous
+            np.testing.assert_allclose(ff.frame_pose(model, q, frame), theirs, atol=1e-12, err_msg=name)
 
 
 ROBOT = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")
 NAMES = ROBOT.joint_names
 
 
-def read_robot_posture(folder, text: str | bytes) -> np.ndarray:
+def read_robot_posture(folder, text: str | bytes, robot: ff.Model = ROBOT) -> np.ndarray:
     path = folder / "posture.yaml"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return read_posture(path, ROBOT)
+    return read_posture(path, robot)
 
 
 def test_every_form(tmp_path) -> None:
@@ -175,15 +165,10 @@ def test_every_form(tmp_path) -> None:
     np.testing.assert_array_equal(read_robot_posture(tmp_path, f"{NAMES[2]}: [0.5]\n")[:11], ff.neutral(ROBOT)[:11])
     np.testing.assert_allclose(read_robot_posture(tmp_path, f"{NAMES[0]}: [0, 0, 1, 0, 1, 0, 0]\n")[:7], [0, 0, 1, 0, 1, 0, 0])
     np.testing.assert_allclose(read_robot_posture(tmp_path, f"{NAMES[0]}: {{position: [0, 0, 1]}}\n")[:7], [0, 0, 1, 0, 0, 0, 1])
-    from dataclasses import replace
-    from freeflyer.model.description import Mimic
     description = ff.robots.chain(3).description
-    joints = list(description.joints)
-    joints[-1] = replace(joints[-1], mimic=Mimic(joints[-2].name, 2.0, 0.0))
-    model = ff.build(replace(description, joints=tuple(joints), actuated=()))
-    path = tmp_path / "posture.yaml"
-    path.write_text(f"{joints[-1].name}: 1\n")
-    refused(ff.FileError, "follows", read_posture, path, model)
+    leader, follower = description.joints[-2:]
+    description = replace(description.with_joint(replace(follower, mimic=ff.Mimic(leader.name, 2.0, 0.0))), actuated=())
+    refused(ff.FileError, "follows", read_robot_posture, tmp_path, f"{follower.name}: 1\n", ff.build(description))
 
 
 @pytest.mark.parametrize(("text", "word"), [

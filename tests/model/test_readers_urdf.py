@@ -10,7 +10,7 @@ from freeflyer.model.description import JOINT_SIZES, POINT, WORLD, Coupling, Ine
 from freeflyer.model.load import describe, load, read, with_base
 from freeflyer.model.validate import validate
 from processes import python
-from readers_samples import MJ_PENDULUM, PENDULUM, link_poses
+from readers_samples import MJ_PENDULUM, PENDULUM
 from robots_on_disk import EXAMPLES, example_urdfs, needs_examples
 from scipy.spatial.transform import Rotation
 
@@ -42,15 +42,10 @@ def test_numbers_of_a_joint_and_a_link():
     assert (j.lower, j.upper, j.effort, j.velocity) == ((), (), (5.0,), (6.0,))
 
 
-@pytest.mark.parametrize(("type_", "kind"), [("fixed", "fixed"), ("revolute", "revolute"), ("continuous", "continuous"),
-                                             ("prismatic", "prismatic"), ("planar", "planar"), ("floating", "free"),
-                                             ("spherical", "spherical"), ("ball", "spherical"),
-                                             ("cylindrical", "cylindrical")])  # fmt: skip
-def test_joint_types(type_, kind):
-    assert joint(type_).kind == kind
-
-
 def test_defaults_axes_and_mimics():
+    same = ("fixed", "revolute", "continuous", "prismatic", "planar", "spherical", "cylindrical")
+    kinds = {name: name for name in same} | {"floating": "free", "ball": "spherical"}
+    assert {name: joint(name).kind for name in kinds} == kinds
     j = joint("revolute")
     np.testing.assert_array_equal(j.axis, [1, 0, 0])
     np.testing.assert_array_equal(j.placement, np.eye(4))
@@ -203,7 +198,7 @@ def test_bolted_robots_and_scenery():
     fixed = describe(WORLD_URDF, base="fixed")
     assert fixed.joint("bolt").kind == "fixed"
     assert WORLD not in [x.name for x in fixed.links]  # the world is always there
-    np.testing.assert_allclose(link_poses(fixed, {"pin": np.zeros(1)})["base"][:3, 3], [0, 0, 2])
+    np.testing.assert_allclose(ff.frame_pose(ff.build(fixed), np.zeros(1), "base")[:3, 3], [0, 0, 2])
     free = describe(WORLD_URDF)
     assert [j.name for j in free.joints if j.parent == WORLD] == ["root_joint"]
     heavy = WORLD_URDF.replace('<link name="world"/>', '<link name="world"><inertial><mass value="1"/>'

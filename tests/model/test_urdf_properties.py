@@ -134,14 +134,6 @@ def test_what_is_written_reads_back(description):
     assert_same(description, read(ff.to_urdf(description)))
 
 
-@few
-@given(st.tuples(ANGLES, ANGLES, ANGLES))
-def test_rotations_are_those_of_scipy(rpy):
-    text = PENDULUM.replace('rpy="0 0.5 0"', 'rpy="{!r} {!r} {!r}"'.format(*rpy))
-    R = read(text).joint("pin").placement[:3, :3]
-    np.testing.assert_allclose(R, Rotation.from_euler("xyz", rpy).as_matrix(), rtol=0.0, atol=ROUNDING)
-
-
 @settings(max_examples=100, deadline=None)
 @given(st.one_of(st.text("0123456789.eE+-_xinfa", max_size=8), st.floats().map(repr), st.integers().map(str)))
 def test_numbers_are_decimals(word):

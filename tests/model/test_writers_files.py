@@ -5,17 +5,17 @@ import numpy as np
 import os
 import pytest
 import stat
-from closeness import close, fresh, refused
+from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.files import write_atomically
-from freeflyer.model.description import JOINT_SIZES, WORLD, Inertia, Joint, Link
+from freeflyer.model.description import HINGE, JOINT_SIZES, POINT, WORLD, Inertia, Joint, Link, Loop, Site
 from freeflyer.model.load import describe
 from freeflyer.model.description import PER_COORDINATE, POSITIONS
 from freeflyer.model.validate import validate
 from linkage_samples import MASKS, random_linkage
 from pathlib import Path
 from random_robots import random_description
-from readers_samples import differences, with_hinge_loop, zoo
+from readers_samples import KINDS, differences, zoo
 
 WRITERS = pytest.mark.parametrize("write", [ff.to_urdf, ff.to_mjcf])
 
@@ -135,24 +135,9 @@ ODD = ("nan", "NaN", "-inf", "inf", "infinity", "1e5", "true", "null", "~", "no"
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_of_robots_links_and_joints_read_back(write, name):
     """Names that look like numbers or words of YAML."""
-    robot = zoo(0)
-    old = {"trunk": name, "tip": f"{name}2", "leader": f"inf {name}"}
-    robot = replace(
-        robot, name=name,
-        links=tuple(replace(x, name=old.get(x.name, x.name)) for x in robot.links),
-        joints=tuple(
-            replace(j, parent=old.get(j.parent, j.parent), child=old.get(j.child, j.child)) for j in robot.joints
-        ),
-        sites=tuple(replace(s, name=old.get(s.name, s.name), link=old.get(s.link, s.link)) for s in robot.sites),
-        loops=tuple(
-            replace(x, frame_a=old.get(x.frame_a, x.frame_a), frame_b=old.get(x.frame_b, x.frame_b))
-            for x in robot.loops
-        ),
-    )  # fmt: skip
-    renamed = {j.name: name if k == 1 else j.name for k, j in enumerate(robot.joints)}
-    robot = replace(robot, joints=tuple(replace(j, name=renamed[j.name]) for j in robot.joints),
-                    actuated=tuple(renamed[n] for n in robot.actuated))  # fmt: skip
-    assert WORLD not in renamed
+    robot = hung(Joint("free", "free", WORLD, name), Joint(name, "revolute", name, f"inf {name}"))
+    sites, loops = (Site(f"{name}2", name),), (Loop("pin", f"{name}2", f"inf {name}", POINT),)
+    robot = replace(robot, name=name, sites=sites, loops=loops, actuated=(name,))
     back = describe(write(robot), base=None)
     assert (back.name, differences(robot, back)) == (name, [])
 
@@ -201,7 +186,9 @@ def hung(joint, *more, link=None):
 
 UNWRITABLE = {
     "helical": (hung(Joint("h", "helical", WORLD, "a", pitch=0.1)), "helical joint 'h' cannot be written.*is soft"),
-    "hinge loop": (with_hinge_loop(zoo(0)), "loop 'hinge' with mask .* cannot be written: MuJoCo ties points"),
+    "hinge loop": (
+        replace(zoo(0), loops=(Loop("hinge", "tip", "follower", HINGE),)),
+        "loop 'hinge' with mask .* cannot be written: MuJoCo ties points"),
     "no base": (replace(zoo(0), joints=zoo(0).joints[1:], loops=(), sites=()), "not tied to the world.*with_base"),
     "free joint off the world": (
         hung(Joint("h", "revolute", WORLD, "a"), Joint("f", "free", "a", "b")), "free joint 'f' cannot be written"),
@@ -244,7 +231,6 @@ def test_deep_flat_locked_and_unlimited_robots():
         assert differences(plate, describe(ff.to_mjcf(plate), base=None)) == []
 
 
-KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 TIES = (MASKS["point"], MASKS["weld"])  # that MuJoCo's equalities are
 
 
@@ -253,46 +239,16 @@ TIES = (MASKS["point"], MASKS["weld"])  # that MuJoCo's equalities are
 def test_trees_read_back(k: int, base: str) -> None:
     """To rounding, with the joints in other orders, joints that follow others, and armatures."""
     description = random_description(fresh("mjcf", k), 8, KINDS, base, mimics=0.3)
-    joint = description.joint("base")
     if base == "free":  # MuJoCo's stand at the world's origin, each with one armature
-        description = description.with_joint(replace(joint, placement=np.eye(4)))
+        description = description.with_joint(replace(description.joint("base"), placement=np.eye(4)))
     joints = tuple(replace(j, armature=j.armature[:1] * len(j.armature)) for j in description.joints)
     description = replace(description, joints=joints)
-    back = ff.load(ff.to_mjcf(description), base=None)
-    assert differences(description, back.description) == []
-    model, rng = ff.build(description), fresh(k)
-    q = ff.random_configuration(model, rng)
-    v = rng.standard_normal(model.nv)
-    iq, iv = places(model, back)
-    q_back, v_back = np.empty(back.nq), np.empty(back.nv)
-    q_back[iq], v_back[iv] = q, v
-    close(ff.mass_matrix(back, q_back)[np.ix_(iv, iv)], ff.mass_matrix(model, q))
-    close(ff.bias_forces(back, q_back, v_back)[iv], ff.bias_forces(model, q, v))
+    assert differences(description, describe(ff.to_mjcf(description), base=None)) == []
 
 
 @pytest.mark.parametrize("k", range(8))
 def test_linkages_read_back(k: int) -> None:
-    """Loops tie the same frames: the same residual and Jacobian away from closure, too."""
+    """Loops tie the same frames."""
     rng = fresh("mjcf loops", k)
     model, _ = random_linkage(rng, tuple(TIES[i] for i in rng.integers(len(TIES), size=1 + k % 3)), 8, KINDS[:4], at_zero=True)
-    back = ff.load(ff.to_mjcf(model), base=None)
-    iq, iv = places(model, back)
-    q = ff.integrate(model, model.neutral, 0.1 * rng.standard_normal(model.nv))
-    q_back = np.empty(back.nq)
-    q_back[iq] = q
-    assert {loop.name for loop in back.loops} == {loop.name for loop in model.loops}
-    close(ff.linkages.constraint_residual(back, q_back), ff.linkages.constraint_residual(model, q))
-    close(ff.linkages.constraint_jacobian(back, q_back)[:, iv], ff.linkages.constraint_jacobian(model, q))
-
-
-def places(model: ff.Model, back: ff.Model) -> tuple[np.ndarray, np.ndarray]:
-    """Where entries of q and v of one are in those of the other."""
-    pairs = [(back.joint(j.name), j) for j in model.joints if j.nv and j.mimic is None]
-    found = []
-    for first, size, whole in (("iq", "nq", model.nq), ("iv", "nv", model.nv)):
-        at = np.empty(whole, int)
-        for there, here in pairs:
-            own = np.arange(getattr(here, size))
-            at[getattr(here, first) + own] = getattr(there, first) + own
-        found.append(at)
-    return found[0], found[1]
+    assert differences(model.description, describe(ff.to_mjcf(model), base=None)) == []

@@ -17,17 +17,21 @@ from freeflyer.optimization.second_attempts import equilibrate
 from random_programs import KINDS, known
 
 COUNT = 250  # of each of the four kinds, by each solver
-SOLVERS = ("active-set", "daqp", *(pytest.param(name, marks=pytest.mark.peers) for name in ("osqp", "proxqp", "piqp")))
 LOST = 0.02  # of degenerate and unbounded programs: may be refused as numerically lost, but never answered wrongly
+PEERS = ("osqp", "proxqp", "piqp")
 NONE = {"infeasible": (InfeasibleError,), "unbounded": (UnboundedError,)}
 
 
+@pytest.fixture(params=["active-set", "daqp", *(pytest.param(name, marks=pytest.mark.peers) for name in PEERS)])
+def solver(request):
+    if request.param not in solvers():
+        pytest.skip(f"{request.param} is not installed")
+    return request.param
+
+
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("solver", SOLVERS)
 def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
     """The value to 1e-6 of its terms, x to 1e-4 where H is regular; or the right error. No other answer."""
-    if solver not in solvers():
-        pytest.skip(f"{solver} is not installed")
     rng = fresh(KINDS.index(kind))
     outcomes: Counter[str] = Counter()
     value, x = 0.0, 0.0
@@ -108,10 +112,7 @@ def test_planted_errors_are_seen(part):
         assert max(residuals(p, off.x, off.dual)) > 1e-8
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
 def test_warm_starts_change_the_way_not_the_answer(solver):
-    if solver not in solvers():
-        pytest.skip(f"{solver} is not installed")
     rng = fresh()
     fewer = 0
     for _ in range(20):
@@ -199,10 +200,7 @@ H, G, A, LOW, HIGH = np.eye(2), np.array([-9.0, 1.0]), np.array([[1.0, 1.0], [1.
         ({"iterations": 1}, NotConvergedError, "stopped at 1 iterations"),
     ],
 )
-@pytest.mark.parametrize("solver", SOLVERS)
 def test_bad_input_is_named(solver, change, error, words):
-    if solver not in solvers():
-        pytest.skip(f"{solver} is not installed")
     arguments = {"H": H, "g": G, "A": A, "lower": LOW, "upper": HIGH, "solver": solver} | change
     with pytest.raises(error, match=words) as caught:
         solve_qp(**arguments)
@@ -237,11 +235,6 @@ def test_solvers_that_are_not_there(monkeypatch):
     assert solvers() == ("active-set", "daqp", "osqp")
 
 
-@pytest.fixture
-def rng():
-    return fresh()
-
-
 def by_numpy(p, x, y):
     """Limits, stationarity, values of the rows, sizes of the gradient's terms, objective."""
     C = p.rows()
@@ -251,27 +244,20 @@ def by_numpy(p, x, y):
     return off @ off, missing @ missing, value @ value, gradient @ gradient + p.g @ p.g, 0.5 * x @ gradient + p.g @ x
 
 
-def program(rng, n, m, bounds):
-    J, A = rng.standard_normal((n + 2, n)), rng.standard_normal((m, n))
-    lower, upper = rng.uniform(-2.0, -1.0, m), rng.uniform(1.0, 2.0, m)
-    lower[: m // 3] = upper[: m // 3]
-    lower[m // 2 :] = -np.inf
-    limits = (-np.ones(n), np.full(n, np.inf)) if bounds else (None, None)
-    return quadratic_program(J.T @ J, rng.standard_normal(n), A, lower, upper, *limits)
+@pytest.mark.parametrize("kind", KINDS)
+def test_sums_are_their_definition(kind):
+    rng = fresh(kind)
+    programs = [quadratic_program(**known(rng, kind).arguments) for _ in range(20)]
+    for p in (*programs, quadratic_program(np.eye(1), np.ones(1))):
+        x, y = rng.standard_normal(len(p.g)), rng.standard_normal(len(p.lower))
+        for multipliers in (y, np.where(rng.random(len(y)) < 0.5, 0.0, y)):
+            np.testing.assert_allclose(squared_residuals(p, x, multipliers), by_numpy(p, x, multipliers), rtol=1e-10, atol=1e-13)
 
 
-@pytest.mark.parametrize("bounds", [False, True])
-@pytest.mark.parametrize(("n", "m"), [(1, 0), (1, 1), (7, 5), (33, 48)])
-def test_sums_are_their_definition(n, m, bounds, rng):
-    p = program(rng, n, m, bounds)
-    x, y = rng.standard_normal(n), rng.standard_normal(len(p.lower))
-    for multipliers in (y, np.where(rng.random(len(y)) < 0.5, 0.0, y)):
-        np.testing.assert_allclose(squared_residuals(p, x, multipliers), by_numpy(p, x, multipliers), rtol=1e-11, atol=1e-13)
-
-
-def test_what_is_no_number_and_limits_that_cross_have_no_sums(rng):
-    p = program(rng, 6, 4, False)
-    x, y = rng.standard_normal(6), rng.standard_normal(4)
-    assert squared_residuals(p, np.where(np.arange(6) == 2, np.nan, x), y) is None
-    assert squared_residuals(p._replace(H=np.where(np.eye(6), np.inf, p.H)), x, y) is None
+def test_what_is_no_number_and_limits_that_cross_have_no_sums():
+    rng = fresh()
+    p = quadratic_program(**known(rng, "feasible").arguments)
+    x, y = rng.standard_normal(len(p.g)), rng.standard_normal(len(p.lower))
+    assert squared_residuals(p, np.where(np.arange(len(x)) == len(x) - 1, np.nan, x), y) is None
+    assert squared_residuals(p._replace(H=np.where(np.eye(len(x)), np.inf, p.H)), x, y) is None
     assert squared_residuals(p._replace(lower=p.upper + 1.0), x, y) is None

@@ -5,23 +5,11 @@ import numpy as np
 import pytest
 from freeflyer.robots import kangaroo
 from freeflyer.robots.kangaroo import GROUND
-from robot_geometry import center_of_mass, poses_at_zero
-
-@pytest.fixture(scope="module")
-def model():
-    return ff.robots.kangaroo_like()
+from test_robots_all import center_of_mass, poses_at_zero
 
 
-def loop_rows(model, q):
-    """Rows of the loop Jacobian where every loop frame has the world's axes: relative velocity, read off the frames."""
-    rows = []
-    for loop in model.loops:
-        a, b = (ff.frame_jacobian(model, q, frame, expressed="mixed") for frame in (loop.frame_a, loop.frame_b))
-        rows.append((b - a)[np.array(loop.mask, bool)])
-    return np.vstack(rows)
-
-
-def test_legs_and_loops(model):
+def test_legs_and_loops():
+    model = ff.robots.kangaroo_like()
     for side in ("left", "right"):
         own = [name for name in model.joint_names if name.startswith(side)]
         motors = [name for name in own if name in model.actuated]
@@ -33,7 +21,7 @@ def test_legs_and_loops(model):
         gap = poses[loop.frame_a] - poses[loop.frame_b]
         assert np.abs(gap).max() < 3e-16, loop.name
     # The passive part of the loop Jacobian is square and regular: Assumptions 1 and 2 of the paper
-    J = loop_rows(model, model.neutral)
+    J = ff.linkages.constraint_jacobian(model, model.neutral)
     motors = [model.joint(name).iv for name in model.actuated]
     passive = [i for i in range(6, model.nv) if i not in motors]
     assert J.shape == (64, 82)

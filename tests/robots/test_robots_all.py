@@ -6,12 +6,11 @@ import pytest
 import trimesh
 from closeness import fresh, refused
 from freeflyer import robots
-from freeflyer.model.description import JOINT_KINDS, JOINT_SIZES
+from freeflyer.model.description import JOINT_KINDS, JOINT_SIZES, WORLD
 from freeflyer.model.placements import join
 from freeflyer.model.validate import validate
 from freeflyer.robots import _parts as solids
 from freeflyer.robots.humanoid import humanoid, moving_joints
-from robot_geometry import center_of_mass, poses_at_zero
 
 # name: nv, actuated, mass in kg
 SIZES = {"aerial_manipulator": (10, 4, 4.86), "chain": (6, 6, 3.0), "differential_drive_manipulator": (9, 7, 66.6),
@@ -24,30 +23,43 @@ VARIANTS = [*((name, {}) for name in SIZES), ("humanoid", {"dof": 20}), ("humano
             ("differential_drive_manipulator", {"rolling_wheels": True}), ("chain", {"n": 3, "base": "free"})]  # fmt: skip
 
 
+def poses_at_zero(description):
+    """World poses (4, 4) of every link and site with all joints at zero, from the placements of the description alone."""
+    above = {joint.child: joint for joint in description.joints}
+    poses = {WORLD: np.eye(4)}
+    for link in description.links:
+        X, name = np.eye(4), link.name
+        while name in above:
+            X, name = above[name].placement @ X, above[name].parent
+        poses[link.name] = X
+    return poses | {site.name: poses[site.link] @ site.placement for site in description.sites}
+
+
+def center_of_mass(description):
+    poses = poses_at_zero(description)
+    masses = np.array([link.inertia.mass for link in description.links])
+    points = np.array([poses[x.name][:3, :3] @ x.inertia.com + poses[x.name][:3, 3] for x in description.links])
+    return masses @ points / masses.sum()
+
+
 @pytest.fixture(params=VARIANTS, ids=str)
 def model(request):
     name, options = request.param
     return robots.make(name, **options)
 
 
-def test_unknown_robots_and_options_list_those_that_exist():
+def test_robots_have_their_sizes_and_unknown_ones_list_those_that_exist():
     assert robots.names() == tuple(sorted(SIZES))
-    from freeflyer.model.load import ROOT_JOINT
-    for name in set(SIZES) - {"chain"}:
-        assert robots.make(name).joint_names[0] == ROOT_JOINT
+    for name, (nv, motors, mass) in SIZES.items():
+        model = robots.make(name)
+        assert ((model.nv, len(model.actuated)), model.mass) == ((nv, motors), pytest.approx(mass, rel=1e-12)), name
+        assert name == "chain" or model.joint_names[0] == "root_joint"
     refused(ff.UnknownNameError, r"'humanod'.*mean 'humanoid'", robots.make, "humanod")
     refused(ff.UnknownNameError, "", robots.make, 3)
     refused(ff.InputError, r"'quadruped' has no option 'dof': it takes none", robots.make, "quadruped", dof=12)
     refused(ff.InputError, "it takes dof", robots.make, "humanoid", legs=2)
     refused(ff.InputError, "rotors must be one of 4, 6, 8, got 5", robots.aerial_manipulator, rotors=5)
     refused(ff.InputError, "arm must be one of 3, 4, got 7", robots.aerial_manipulator, arm=7)
-
-
-@pytest.mark.parametrize("name", SIZES)
-def test_sizes(name):
-    model = robots.make(name)
-    nv, motors, mass = SIZES[name]
-    assert ((model.nv, len(model.actuated)), model.mass) == ((nv, motors), pytest.approx(mass, rel=1e-12))
 
 
 def test_description_is_valid(model):
@@ -157,16 +169,11 @@ def test_motors_and_their_twins(dof):
 
 
 def test_body_is_1_8_m_tall_and_stands_on_its_soles():
-    parts = {33: {"leg": 6, "arm": 8, "waist": 3, "neck": 2}, 20: {"leg": 6, "arm": 4, "waist": 0, "neck": 0}}
     leg = ("hip", "knee", "ankle")
     arm = ("clavicle", "shoulder", "upper_arm", "elbow", "forearm", "wrist")
-    for dof, expected in parts.items():
-        names = moving_joints(dof)
-        left = [name[5:] for name in names if name.startswith("left_")]
-        assert sum(name.startswith(leg) for name in left) == expected["leg"]
-        assert sum(name.startswith(arm) for name in left) == expected["arm"]
-        assert sum(name.startswith("waist") for name in names) == expected["waist"]
-        assert sum(name.startswith("neck") for name in names) == expected["neck"]
+    for dof, expected in ((33, [6, 8, 3, 2]), (20, [6, 4, 0, 0])):
+        names = [name.removeprefix("left_") for name in moving_joints(dof) if not name.startswith("right_")]
+        assert [sum(name.startswith(part) for name in names) for part in (leg, arm, "waist", "neck")] == expected
     description = humanoid(33).description
     poses = poses_at_zero(description)
     sole = poses["left_sole"][2, 3]
@@ -279,8 +286,7 @@ def test_hoppers(make):
     np.testing.assert_array_equal(heavy.gravity, [0.0, 0.0, -1.5])
 
 
-MAKERS = {"humanoid": robots.humanoid, "quadruped": robots.quadruped}
-TREES = {"humanoid": ("left", "right"), "quadruped": ("front_left", "front_right", "rear_left", "rear_right")}
+STANDING = {"humanoid": ("left", "right"), "quadruped": LEGS}
 
 
 @pytest.mark.parametrize("knee", [0.0, 0.6, 1.7])
@@ -294,17 +300,17 @@ def test_feet_are_on_the_ground_below_the_hips(knee):
     model = robots.quadruped()
     assert model.joint_names == tuple(j.name for j in model.description.joints)  # depth-first, in file order
     q = robots.standing_posture(model, knee)
-    for leg in TREES["quadruped"]:
+    for leg in LEGS:
         foot = ff.frame_pose(model, q, f"{leg}_foot")[:3, 3]
         expected = [0.30 if "front" in leg else -0.30, 0.20 if "left" in leg else -0.20, 0.0]
         np.testing.assert_allclose(foot, expected, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", STANDING)
 def test_standing_postures(name):
-    model = MAKERS[name]()
+    model = robots.make(name)
     q = robots.standing_posture(model, 0.9)
-    for leg in TREES[name]:
+    for leg in STANDING[name]:
         assert abs(q[model.joint(f"{leg}_knee").iq]) == 0.9
     joints = q[7:]
     assert (model.position_lower[6:] <= joints).all()

@@ -17,7 +17,7 @@ from freeflyer.sim.parts import gather, grid, part_of_arguments
 from functools import partial
 from itertools import pairwise
 from multiprocessing import get_context
-from sim_samples import N, check_equal, falling
+from sim_samples import N, UPRIGHT, body, check_equal, falling
 
 COPIES = 4
 
@@ -46,10 +46,6 @@ def deadly(mark, t, q, v):
     return damping(t, q, v)
 
 
-def end_value(state):
-    return state.q[0] - 0.1
-
-
 def make(kind):
     return ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
 
@@ -75,18 +71,11 @@ def test_parts_are_recorded_in_folders_of_their_own(tmp_path):
     assert np.array_equal(last.q, whole.q[-1:])
     assert len(list((tmp_path / "parts").iterdir())) > 2
     model, q = ff.robots.chain(2), fresh("recorded events").uniform(0.2, 0.9, (5, 2))
-    given = {"dt": 0.01, "duration": 0.3, "events": sim.Event("turn", end_value, terminal=True)}
+    given = {"dt": 0.01, "duration": 0.3, "events": sim.Event("turn", lambda state: state.q[0] - 0.1, terminal=True)}
     sim.simulate(model, q, np.zeros((5, 2)), record=tmp_path / "robots", **given)
     check_equal(sim.load(tmp_path / "robots"), sim.simulate(model, q, np.zeros((5, 2)), **given))
     with pytest.raises(ff.errors.FileError, match="holds files already"):
         sim.simulate(model, q, np.zeros((5, 2)), record=tmp_path / "robots", **given)
-
-
-def test_bad_executors_are_sentences():
-    given = many()
-    refused(ff.InputError, "executor must be", sim.simulate, **given, executor=3)
-    with ThreadPoolExecutor(1) as executor, pytest.raises(ff.InputError, match="leading axes"):
-        sim.simulate(ff.robots.chain(1), [0.0], [0.0], dt=0.01, duration=0.1, executor=executor)
 
 
 @pytest.mark.slow
@@ -249,10 +238,9 @@ def test_a_batch_is_the_same_however_it_is_split(kind):
 
 def test_each_robot_has_its_own_friction_restitution_height_and_gravity():
     """Spheres that slide, bounce, and rest, by closed forms."""
-    link = ff.Link("body", ff.Inertia(1.0, rotational=np.diag([1e9] * 3)))  # it does not begin to turn
-    model = ff.build(ff.Description("body", (link,), (ff.Joint("base", "free", "world", "body"),)))
+    model = body(1.0, (1e9, 1e9, 1e9))  # it does not begin to turn
     mu, height, g = np.array([0.1, 0.2, 0.3]), np.array([0.0, 1.0, -1.0]), np.array([9.0, 5.0, 1.0])
-    q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (3, 1))
+    q = np.tile(UPRIGHT, (3, 1))
     q[:, 2] = height
     v = np.zeros((3, 6))
     v[:, 0] = 2.0
@@ -331,10 +319,14 @@ def test_wrenches_of_each_robot(how, tails):
     refused(ff.InputError, r"external.*\(4,", sim.simulate, model, q, v, external=loads(W[:4]), **options)
 
 
-def test_bad_numbers_of_a_batch_are_sentences():
+def test_bad_numbers_of_a_batch_and_executors_are_sentences():
     given = falling(fresh("bad"))
+    refused(ff.InputError, "executor must be", sim.simulate, **given, executor=3)
+    with make("threads") as executor, pytest.raises(ff.InputError, match="leading axes"):
+        sim.simulate(ff.robots.chain(1), [0.0], [0.0], dt=0.01, duration=0.1, executor=executor)
     refused(ff.InputError, r"friction\[2\] must be a number of 0 or more", sim.Ground, friction=[0.1, 0.2, -0.3])
     refused(ff.InputError, "^friction", sim.Ground, friction=[[0.1, 0.2], [0.3]])
+    refused(ff.InputError, "", sim.Sensing, position_noise=[[1], [1, 2]])
     with pytest.raises(ff.InputError, match=r"friction of the ground is given for robots \(3,\)"):
         sim.simulate(**given | {"ground": sim.Ground(friction=[0.1, 0.2, 0.3])})
     refused(ff.InputError, r"gravity is given for robots \(3,\)", lambda: sim.simulate(**given | {"gravity": np.zeros((3, 3))}))

@@ -8,7 +8,7 @@ from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer import sim
 from freeflyer.errors import FileError, FreeflyerError, InputError
-from test_events import G, stone
+from sim_samples import G, UPRIGHT, stone
 
 
 def sole(model: ff.Model) -> ff.ConstraintSet:
@@ -119,18 +119,6 @@ def test_arrays_may_be_used_again():
     refused(ValueError, "read-only", sim.simulate, model, q, v, writes, dt=0.1, duration=0.5)
 
 
-def test_errors_of_your_own_functions_bring_the_run():
-    model, q, v = stone()
-
-    def breaks(t, q, v):
-        return np.zeros(6) / (1 if t < 0.25 else 0 // (t > 9.0))
-
-    with pytest.raises(ZeroDivisionError) as caught:
-        sim.simulate(model, q, v, breaks, dt=0.1, duration=0.5, hold=True)
-    assert len(caught.value.run.t) == 3
-    assert "attribute `run`" in caught.value.__notes__[0]
-
-
 @pytest.mark.parametrize("integrator", ["lsoda", "radau", "dop853", "rk4"])
 def test_an_event_just_before_a_sample(integrator):
     model, q, v = stone()
@@ -170,10 +158,6 @@ def test_shapes_and_times_that_do_not_fit(arguments, word):
     model, q, v = stone()
     given = {"q": q, "v": v, "dt": 0.01, "duration": 0.1} | arguments
     refused(InputError, word, sim.simulate, model, **given)
-
-
-def test_sensing_out_of_range():
-    refused(InputError, "", sim.Sensing, position_noise=[[1], [1, 2]])
 
 
 def test_files_that_are_no_runs(tmp_path):
@@ -229,7 +213,6 @@ def test_a_linkage_that_passes_a_singular_posture_ends_the_run(inputs):
     assert ff.sim.simulate(model, *(x[:1] for x in both), inputs, dt=1e-3, duration=0.02).failure is None
 
 
-UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 LATE = 0.02  # s
 WAYS = {"ground": {"ground": True}, "compiled": {"hold": True}, "rk4": {}, "rk45": {"integrator": "rk45"},
         "batch": {"hold": True, "lead": 3}, "batch on ground": {"ground": True, "lead": 3}}  # fmt: skip

@@ -1,12 +1,14 @@
-"""The loop in time: orders, energy, momentum, constraints, inputs, batches, saved runs and replays."""
+"""The loop in time: orders, energy, momentum, inputs, batches, saved runs, replays; motions that blow up end with their cause."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, fresh, refused
+from closeness import fresh, refused
+from concurrent.futures import ThreadPoolExecutor
 from freeflyer import sim
 from freeflyer.errors import FileError, InputError, ReplayError
 from linkage_samples import four_bar
+from sim_samples import check_equal, check_equal_robots
 
 ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
 
@@ -16,13 +18,9 @@ def tumbling(rng: np.random.Generator) -> tuple[ff.Model, np.ndarray, np.ndarray
     return model, ff.random_configuration(model, rng), 0.5 * rng.standard_normal(model.nv)
 
 
-def end_of(model, q, v, **options):
-    run = sim.simulate(model, q, v, duration=0.4, **options)
-    return run.q[-1], run.v[-1]
-
-
-def gap(model, a, b) -> float:
-    return float(max(np.abs(ff.difference(model, a[0], b[0])).max(), np.abs(a[1] - b[1]).max()))
+def gap(model, a: ff.sim.Run, b: ff.sim.Run) -> float:
+    """Of the ends of two runs."""
+    return float(max(np.abs(ff.difference(model, a.q[-1], b.q[-1])).max(), np.abs(a.v[-1] - b.v[-1]).max()))
 
 
 def test_rods_between_balls_spin_with_order_4(models_folder):
@@ -50,8 +48,9 @@ def test_rods_between_balls_spin_with_order_4(models_folder):
 @pytest.mark.parametrize("integrator", ADAPTIVE)
 def test_integrators_that_choose_their_steps_keep_the_error(integrator):
     model, q, v = tumbling(fresh())
-    exact = end_of(model, q, v, dt=5e-4, integrator="rk4")
-    coarse, fine = (gap(model, end_of(model, q, v, dt=0.2, integrator=integrator, rtol=r, atol=r), exact) for r in (1e-4, 1e-8))
+    exact = sim.simulate(model, q, v, dt=5e-4, duration=0.4, integrator="rk4")
+    loose, tight = (sim.simulate(model, q, v, dt=0.2, duration=0.4, integrator=integrator, rtol=r, atol=r) for r in (1e-4, 1e-8))
+    coarse, fine = gap(model, loose, exact), gap(model, tight, exact)
     assert fine < 3e-6
     assert fine < max(coarse, 1e-8)
 
@@ -84,17 +83,6 @@ def test_energy_and_momentum_of_ten_seconds():
         assert fine < coarse / 8.0 + 2e-12  # order 4: 16 times, but for the rounding of slow motions
 
 
-def test_a_tree_on_its_loops_is_the_closed_model():
-    model = ff.robots.kangaroo_like()
-    tree, closed, rng = model, ff.close_loops(model), fresh()
-    q, u = ff.neutral(closed), 0.1 * rng.standard_normal(closed.nv)
-    v = ff.velocity_map(closed, q) @ u
-    one = sim.simulate(closed, q, u, dt=2e-3, duration=0.02)  # longer, 1 of 80 draws comes to a singular posture
-    two = sim.simulate(tree, q, v, dt=2e-3, duration=0.02, constraints=ff.ConstraintSet(tree))
-    assert np.abs(ff.linkages.constraint_residual(tree, two.q[-1])).max() < 1e-9
-    assert np.abs(ff.difference(tree, one.q[-1], two.q[-1])).max() < 1e-7
-
-
 def test_controllers_are_sampled_and_functions_are_not():
     model, q, v = tumbling(fresh())
     times = []
@@ -123,7 +111,7 @@ def test_the_last_step_ends_at_the_duration():
     run = sim.simulate(model, q, v, dt=0.004, duration=0.014)
     assert run.t.tolist() == [0.0, 0.004, 0.008, 0.012, 0.014]
     whole = sim.simulate(model, q, v, dt=0.002, duration=0.014)
-    assert gap(model, (run.q[-1], run.v[-1]), (whole.q[-1], whole.v[-1])) < 1e-8  # a step of 1e-6 s less would show
+    assert gap(model, run, whole) < 1e-8  # a step of 1e-6 s less would show
     assert sim.simulate(model, q, v, dt=1.0, duration=0.1).t.tolist() == [0.0, 0.1]
 
 
@@ -215,7 +203,7 @@ def test_replays_begin_before_the_changes_of_events_at_the_start(tmp_path):
             assert [(e.name, e.t, *e.q, *e.v_after) for e in again.events] == [(e.name, e.t, *e.q, *e.v_after) for e in run.events]
 
 
-def test_a_start_that_violates_constraints_is_refused():
+def test_starts_that_violate_constraints_and_runs_of_no_robots_are_refused():
     model = ff.robots.quadruped()
     q = ff.robots.standing_posture(model)
     stance = ff.ConstraintSet(model, [ff.contacts.point("front_left_foot")])
@@ -226,26 +214,111 @@ def test_a_start_that_violates_constraints_is_refused():
         sim.simulate(model, elsewhere, np.zeros(model.nv), dt=1e-2, duration=0.1, constraints=stance.anchored(q))
     other = ff.ConstraintSet(ff.robots.quadruped(), [ff.contacts.point("front_left_foot")])
     refused(InputError, "another model", sim.simulate, model, q, np.zeros(model.nv), dt=1e-2, duration=0.1, constraints=other)
+    none, words = (np.zeros((0, 2)), np.zeros(2)), r"one robot at least, got q of shape \(0, 2\) and v of shape \(2,\)"
+    for integrator in ("rk4", "rk45"):
+        refused(InputError, words, sim.simulate, ff.robots.chain(2), *none, dt=0.01, duration=0.1, integrator=integrator)
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "rk45"])
-def test_a_run_of_no_robots_is_refused(integrator):
-    model = ff.robots.chain(2)
-    words = r"one robot at least, got q of shape \(0, 2\) and v of shape \(2,\)"
-    with pytest.raises(ff.InputError, match=words):
-        ff.sim.simulate(model, np.zeros((0, 2)), np.zeros(2), dt=0.01, duration=0.1, integrator=integrator)
+FASTEST = 1e8  # m/s or rad/s, as the page on simulation says
+WAYS = {
+    "compiled": {}, "semi-implicit": {"integrator": "semi-implicit"}, "explicit": {"integrator": "explicit"},
+    "controller": {"inputs": lambda t, q, v: np.zeros(v.shape), "hold": True}, "law": {"inputs": lambda t, q, v: -1e-3 * v},
+    "ground": {"ground": ff.sim.Ground()}, "sparse": {"ground": ff.sim.Ground(), "every": 10},
+}  # fmt: skip
 
 
-def test_forces_of_a_run_are_those_of_its_states():
-    """Many compiled steps of a stance, beside constrained dynamics at each recorded state."""
-    rng, model = fresh(), ff.robots.make("quadruped")
-    q = ff.robots.standing_posture(model)
-    stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
-    v = ff.project_velocity(model, q, 0.3 * rng.standard_normal(model.nv), constraints=stance)
-    tau = np.r_[np.zeros(6), rng.standard_normal(model.nv - 6)]
-    run = ff.sim.simulate(model, q, v, tau, dt=1e-3, duration=0.02, constraints=stance)
-    expected = ff.constrained_dynamics(model, run.q, run.v, run.tau, constraints=stance).forces
-    assert set(run.forces) == set(expected)
-    for name, force in expected.items():
-        close(run.forces[name], force, 1e-9)
-        assert np.abs(np.diff(force, axis=0)).max() > 1e-3  # one sample is not the next
+def thrown(rng, way, lead=(), speed=5.0):
+    """A humanoid that is thrown over the ground, or an arm on a table; arguments of `simulate`."""
+    model, options = ff.robots.chain(3), dict(WAYS[way])
+    if "ground" in options:
+        model = ff.robots.humanoid()
+        options["contacts"] = ff.contacts.feet_by_name(model)
+    q = np.broadcast_to(model.neutral, (*lead, model.nq)).copy()
+    if "ground" in options:
+        q[..., 2] = 1.2
+    return {"model": model, "q": q, "v": speed * rng.standard_normal((*lead, model.nv)), "inputs": None} | options
+
+
+def run_of(given, dt, count):
+    every = {"every": given["every"] * dt} if "every" in given else {}
+    return ff.sim.simulate(**given | every, dt=dt, duration=count * dt)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dt", [1e-3, 1e-2, 0.1, 1.0])
+def test_a_run_ends_where_a_speed_is_beyond_the_bound(way, dt):
+    given = thrown(fresh("blow up", way), way)
+    model, run = given["model"], run_of(given, dt, 100)
+    assert np.isfinite(run.q).all()
+    assert np.abs(run.v).max() <= FASTEST
+    if dt == 1.0:
+        assert run.failure is not None
+    elif dt == 1e-3:
+        assert run.failure is None
+    if run.failure is None:
+        return
+    assert run.failure.startswith(f"at {run.t[-1]:.6g} s: the motion blows up")
+    assert "take a shorter dt" in run.failure
+    assert "no inertia" not in run.failure
+    for more in (0, 1, 2, 20):  # the last of the steps of one compiled call, or in its middle
+        assert len(run_of(given, dt, round(run.t[-1] / dt) + 1 + more).t) == len(run.t)
+    if "ground" in given:
+        assert any(repr(joint.name) in run.failure for joint in model.joints)
+        return
+    tau = np.zeros(model.nv) if way != "law" else -1e-3 * run.v[-1]
+    _, v = ff.step(model, run.q[-1], run.v[-1], tau, dt, given.get("integrator", "rk4"))
+    assert np.abs(v).max() > FASTEST
+    if way != "law":
+        assert repr(model.joints[int(np.abs(v).argmax())].name) in run.failure
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_other_robots_of_a_batch_go_on_with_the_same_bits(way):
+    rng = fresh("others", way)
+    given = thrown(rng, way, lead=(11,))
+    given["v"][[3, 8]] = rng.choice([-1.0, 1.0], (2, given["model"].nv)) * rng.uniform(5e3, 2e4, (2, given["model"].nv))
+    dt, count, others = 2e-3, 40, [0, 1, 2, 4, 5, 6, 7, 9, 10]
+    run = run_of(given, dt, count)
+    assert np.isfinite(run.q[:, others]).all()
+    check_equal_robots(run, run_of(given | {"q": given["q"][others], "v": given["v"][others]}, dt, count), others)
+    for k in (3, 8):
+        assert f"robot {k}: at " in run.failure
+        assert np.isnan(run.q[-1, k]).all()
+        assert np.isnan(run.tau[-1, k]).all()
+        alone = run_of(given | {"q": given["q"][k], "v": given["v"][k], "every": 1}, dt, count)
+        ended = int(np.isnan(run.q[:, k, 0]).argmax())
+        assert run.t[ended - 1] <= alone.t[-1] + 1e-12 < run.t[ended]
+        assert f"at {alone.t[-1]:.6g} s: the motion blows up" in alone.failure
+    with ThreadPoolExecutor(2) as executor:
+        spread = run_of(given | {"executor": executor}, dt, count)
+    check_equal_robots(run, spread)
+    assert "of robots 0 to 7: robot 3: at " in spread.failure
+
+
+def test_a_batch_ends_with_its_last_robot(tmp_path):
+    given = thrown(fresh("last robot"), "ground", lead=(20,), speed=2e4)
+    given["v"][12:] *= 0.1
+    run = run_of(given, 2e-3, 200)
+    assert run.failure.startswith(f"at {run.t[-1]:.6g} s: no robot is left; robot ")
+    assert "12 more robots blow up" in run.failure
+    assert len(run.t) < 200
+    with ThreadPoolExecutor(2) as executor:
+        spread = run_of(given | {"executor": executor}, 2e-3, 200)
+    check_equal_robots(run, spread)
+    recorded = run_of(given | {"record": tmp_path / "run"}, 2e-3, 200)
+    assert recorded.failure == run.failure
+    check_equal(ff.sim.load(tmp_path / "run"), run)
+
+
+def test_constraints_and_huge_forces_name_their_robot_and_joint():
+    model = ff.robots.humanoid()
+    stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")])
+    q = np.tile(ff.robots.standing_posture(model), (3, 1))
+    v = ff.project_velocity(model, q, np.diag([0.1, 0.1, 1e6]) @ fresh("set").standard_normal((3, model.nv)), constraints=stance)
+    run = ff.sim.simulate(model, q, v, dt=2e-3, duration=0.02, constraints=stance)
+    assert run.failure.startswith("at 0 s: robot 2: the motion blows up")
+    push = np.zeros((3, 3))
+    push[1, 2] = 1e20
+    run = ff.sim.simulate(ff.robots.chain(3), np.zeros((3, 3)), np.zeros((3, 3)), push, dt=1e-3, duration=0.02)
+    assert "robot 1: at 0 s: the motion blows up" in run.failure
+    assert "forces of up to 1e+20 N or N m act: take smaller ones" in run.failure

@@ -49,13 +49,6 @@ def random_pose(batch: tuple[int, ...] = (), seed: int = 4) -> np.ndarray:
     return sp.se3.from_position_quaternion(r.standard_normal((*batch, 3)), sp.quaternion.random(r, batch))
 
 
-def random_inertia(batch: tuple[int, ...] = (), seed: int = 5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass, com, rotational of bodies made of eight point masses: consistent and full by construction."""
-    r = fresh(seed)
-    m, p = r.uniform(0.1, 1.0, (*batch, 8)), r.standard_normal((*batch, 8, 3))
-    return point_masses(m, p)
-
-
 def point_masses(m: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mass, com, rotational of masses (..., n) at points (..., n, 3), by their definitions."""
     mass = m.sum(-1)

@@ -31,9 +31,8 @@ def test_corners_nearest_points_and_distances_of_polygons() -> None:
     assert signed_distance(POLYGON, CLOUD).min() > -EXACT
     assert {tuple(x) for x in POLYGON} <= {tuple(x) for x in CLOUD}
     found = project_into(POLYGON, POINTS)
-    following = np.roll(POLYGON, -1, axis=0)
-    out = 1e-3 * (following - POLYGON)[:, ::-1] * (1.0, -1.0)
-    near = np.concatenate([POINTS, 0.5 * (POLYGON + following) + out, 0.5 * (POLYGON + following) - out])
+    middle, out = 0.5 * (a + b), 1e-3 * u[:, ::-1] * (1.0, -1.0)
+    near = np.concatenate([POINTS, middle + out, middle - out])
     close(np.array([project_into(POLYGON, point) for point in near]), project_into(POLYGON, near))
     for p, x in zip(POINTS, found):
         close(x, nearest(CLOUD, p), 1e-5)
@@ -41,16 +40,15 @@ def test_corners_nearest_points_and_distances_of_polygons() -> None:
     assert 0 < outside.sum() < len(POINTS)
     close(np.linalg.norm(found - POINTS, axis=1)[outside], -signed_distance(POLYGON, POINTS)[outside])
     np.testing.assert_array_equal(found[~outside], POINTS[~outside])
-    inside = POINTS[signed_distance(POLYGON, POINTS) > 0.0]
     angles = np.linspace(0.0, 2.0 * np.pi, 20001)
     around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    for p in inside:
+    for p in POINTS[~outside]:
         way = distance_along(POLYGON, np.broadcast_to(p, around.shape), around)
         assert way.min() == pytest.approx(signed_distance(POLYGON, p), rel=1e-6)
         ends = p + way[:, None] * around
         close(signed_distance(POLYGON, ends), np.zeros(len(ends)), 1e-12)
-    outside = POINTS[signed_distance(POLYGON, POINTS) < 0.0]
-    assert np.isnan(distance_along(POLYGON, outside, np.broadcast_to([1.0, 0.0], outside.shape))).all()
+    beyond = POINTS[outside]
+    assert np.isnan(distance_along(POLYGON, beyond, np.broadcast_to([1.0, 0.0], beyond.shape))).all()
 
 
 def test_points_on_a_line_and_a_single_point() -> None:

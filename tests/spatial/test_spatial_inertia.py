@@ -9,8 +9,7 @@ from closeness import STEP, central, close_to_differences, close_to_rate, refuse
 from freeflyer.errors import InputError
 from freeflyer.spatial import consistency, inertia, quaternion, se3, twist, wrench
 from hypothesis import given, settings, strategies as st
-from spatial_samples import (close, point_masses, random_inertia, random_pose,
-    random_twist, rng)  # fmt: skip
+from spatial_samples import close, point_masses, random_pose, random_twist, rng
 
 BOX = (2.0, np.array([0.1, -0.2, 0.3]), np.diag([0.05, 0.06, 0.08]))
 ROUNDING = rounding(450)  # of sums over eight points and two changes of frame
@@ -20,8 +19,9 @@ def near(found, expected, tolerance=ROUNDING):
     closeness.close(found, expected, tolerance)
 
 
-def points():
-    return rng().uniform(0.1, 1.0, 8), rng().standard_normal((8, 3))
+def points(*batch):
+    """Masses (..., 8) and places (..., 8, 3): their inertias are consistent and full."""
+    return rng().uniform(0.1, 1.0, (*batch, 8)), rng().standard_normal((*batch, 8, 3))
 
 
 def test_moments_of_points():
@@ -34,7 +34,7 @@ def test_moments_of_points():
     near(inertia.matrix(*point_masses(m, p)) @ V, momentum)
     p1 = np.c_[p, np.ones(8)]
     near(inertia.pseudo_inertia(*point_masses(m, p)), np.einsum("i,ij,ik->jk", m, p1, p1))
-    m, c, I = random_inertia((2, 3))
+    m, c, I = point_masses(*points(2, 3))
     out = inertia.from_parameters(inertia.parameters(m, c, I))
     near(out.mass, m)
     near(out.com, c)

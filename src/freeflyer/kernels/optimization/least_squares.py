@@ -1,66 +1,75 @@
 """Solutions of rows in levels from their factors L: L z = e, each level as well as the levels above it allow.
 
-If rows of a level contradict each other or rows above, z is the level's least-squares solution. Directions in which a level hardly
-changes stay free.
+If rows of a level contradict each other or rows above, z is the level's least-squares solution. A direction in which a level hardly
+changes is left to the levels below.
 """
 
-from freeflyer.kernels.backend import integer, kernel, load, load_int, row_width, sqrt, store
+from freeflyer.kernels.backend import from_entry, integer, kernel, load, load_int, row_width, sqrt, store
 from freeflyer.kernels.optimization.orthogonal_rows import BARRED, WAITING
 from freeflyer.kernels.optimization.rows import add_orthogonal, clear, dot
 
 SMALL, LONG = 1e-6, 1e7  # of a row's length, of the length of a solution: a row of which less is left is not met by so long a one
-FREE = float("inf")  # the length of a direction that least squares leave free: its share becomes zero
-FLAT = 1e-9  # of a level's largest slope: a direction in which it changes by less, or that is so much longer, is free
+FREE = float("inf")  # the length of a column that least squares do not use: its share becomes zero
+FLAT = 1e-9  # of a level's largest slope: it hardly changes in a direction of less, or if it were so much longer to go there
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
 
 
-def put_column(L, held, begin, end, j, width, U, at, high):
-    """Column j of L of the rows from `begin` to `end` that are held, zero for others."""
-    clear(U, at, at + high)
+@kernel
+def bar_row(L, own, rows, begin, end, before, columns, flat, width, R, wide, d, v):
+    """Bars the row of a level, from `begin` to `end`, without which the other independent ones have least of the direction in which
+    the level hardly changes; and the rows that wait. flat: the column that depends on those before it, by the factor R, which
+    gives the direction v. d, v: room for `columns` numbers."""
+    clear(v, 0, columns)
+    store(v, flat, -1.0)
+    for back in range(flat):
+        c = flat - 1 - back
+        total = load(R, wide * flat + c)
+        for k in range(c + 1, flat):
+            total -= load(v, k) * load(R, wide * k + c)
+        store(v, c, total / load(R, wide * c + c))
+    best, most = 0, 0.0
+    for j in range(columns):  # d is the direction that the rows of all other columns do not have
+        square, share = 0.0, 0.0
+        for c in range(j, columns):
+            i = integer(load(rows, before + c))
+            total = 1.0 if c == j else 0.0
+            for k in range(j, c):
+                total -= load(L, width * i + before + k) * load(d, k)
+            total /= load(L, width * i + before + c)
+            store(d, c, total)
+            square, share = square + total * total, share + total * load(v, c)
+        if share * share > most * square:
+            best, most = j, share * share / square
     for i in range(begin, end):
-        if load(held, i) != 0.0:
-            store(U, at + i - begin, load(L, width * i + j))
-
-
-def bar_largest(own, begin, end, changes, at):
-    """Bars the independent row from `begin` to `end` that changes most, and those that wait."""
-    most, largest = -1, 0.0
-    for i in range(begin, end):
-        if load(own, i) > 0.0 and abs(load(changes, at + i - begin)) > largest:
-            most, largest = i, abs(load(changes, at + i - begin))
         if load(own, i) == WAITING:
             store(own, i, BARRED)
-    if most >= 0:
-        store(own, most, BARRED)
+    store(own, integer(load(rows, before + best)), BARRED)
 
 
 @kernel
 def solve_least_squares(L, held, own, rows, begin, end, before, rank, width, e, z, residuals, U, R, parts):
     """z from `before` to `rank` of least squares of the residuals L z - e of the rows from `begin` to `end` that are held. If they
-    hardly change along a direction, the row that changes most is barred, so that lower levels have this direction."""
+    hardly change along a direction, a row is barred, so that lower levels have this direction."""
     columns, high = rank - before, row_width(L, end - begin)
     wide = row_width(L, columns + 1)
     for j in range(columns + 1):
         clear(U, high * j, high * j + high)
-    clear(R, wide * columns, wide * columns + wide)
     for i in range(begin, end):
         if load(held, i) != 0.0:
             for j in range(columns):
                 store(U, high * j + i - begin, load(L, width * i + before + j))
             store(U, high * columns + i - begin, -1.0 * residual_of(L, width, i, before, z, e))
     reach = sqrt(dot(U, high * columns, U, high * columns, high))
-    largest, far, least, flattest = 0.0, False, FREE, 0
+    largest, far, least, flattest, flat = 0.0, False, FREE, 0, -1
     for j in range(columns):
         largest = max(largest, sqrt(dot(U, high * j, U, high * j, high)))
     for j in range(columns):
-        if not add_orthogonal(U, j, high, high, R, wide * j, wide, parts):
+        if not add_orthogonal(U, j, high, high, R, wide * j, wide, parts) or load(R, wide * j + j) < FLAT * largest:
             clear(U, high * j, high * j + high)
-            store(U, high * j + integer(load(rows, before + j)) - begin, 1.0)
-            bar_largest(own, begin, end, U, high * j)
             store(R, wide * j + j, FREE)
-        elif load(R, wide * j + j) < FLAT * largest:
-            bar_largest(own, begin, end, U, high * j)
-            store(R, wide * j + j, FREE)
+            flat = j if flat < 0 else flat
+    clear(R, wide * columns, wide * columns + wide)
+    for j in range(columns):
         store(R, wide * columns + j, dot(U, high * j, U, high * columns, high))
     for j in range(columns - 1, -1, -1):
         pivot = load(R, wide * j + j)
@@ -71,11 +80,13 @@ def solve_least_squares(L, held, own, rows, begin, end, before, rank, width, e, 
             least, flattest = pivot, j
         for k in range(j):
             store(R, wide * columns + k, load(R, wide * columns + k) - x * load(R, wide * j + k))
-    if far:
-        bar_largest(own, begin, end, U, high * flattest)
     for i in range(begin, end):
         if load(held, i) != 0.0:
             store(residuals, i, residual_of(L, width, i, rank, z, e))
+    if far and flat < 0:
+        flat = flattest
+    if flat >= 0:
+        bar_row(L, own, rows, begin, end, before, columns, flat, width, R, wide, from_entry(z, before), parts)
 
 
 def residual_of(L, width, i, rank, z, e):
