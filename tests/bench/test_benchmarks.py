@@ -1,26 +1,21 @@
 """`python -m benchmarks`: rows beside peers, whose answers agree with ours; pictures and JSON are written."""
 
-import json
 import pytest
 import subprocess
 import sys
 from benchmarks.__main__ import app
 from benchmarks.solvers import SIZES
-from cli.command import arm, written
+from cli import command
+from cli.command import LIMIT, arm, written
 from freeflyer.analysis.timing.runner import SHORT_ALGORITHMS, SHORT_SIZES
 from freeflyer.optimization import solvers
+from functools import partial
 from pathlib import Path
-from typer.testing import CliRunner
 
 pytestmark = [pytest.mark.slow, pytest.mark.peers, pytest.mark.usefixtures("short_blocks")]
 ROOT = Path(__file__).parents[2]
 QUICK = ("--batch", 16, "--blocks", 3)
-
-
-def run_json(*words):
-    """(the ended command, the data of the JSON document that it printed)."""
-    result = CliRunner().invoke(app, [*map(str, words), "--json", "-"])
-    return result, json.loads(result.stdout)["data"]
+run_json = partial(command.run_json, program=app)
 
 
 def test_beside_the_peer(tmp_path):
@@ -49,9 +44,7 @@ def test_batches_and_missing_peers(tmp_path):
             assert [states for states, _ in points] == list(SHORT_SIZES)
             assert all(t["batch"] > 0 for _, t in points)
         assert all(t["peer_batch"] > 0 and t["difference"] < 1e-9 for _, t in points)
-    pytest.importorskip("pinocchio")
-    mimic = arm().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="2"/>')
-    mimic = mimic.replace('<mimic joint="shoulder" multiplier="2"/>', "", 1)
+    mimic = arm(limit=f'{LIMIT}<mimic joint="shoulder" multiplier="2"/>')
     result, data = run_json(written(tmp_path, mimic), *QUICK)
     assert result.exit_code == 0
     assert "mimic" in data["beside"][0]["note"]

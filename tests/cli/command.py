@@ -1,23 +1,26 @@
-"""Run the command line in this process, and small URDF texts to run it on."""
+"""Run the command line, or another program, in this process, and small URDF texts to run it on."""
 
 import json
 from freeflyer.cli.app import app
 from pathlib import Path
+from typer import Typer
+from typer.main import get_command
 from typer.testing import CliRunner
 from typing import Any
 
+COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
 INERTIA = '<inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'
 LIMIT = '<limit lower="-2" upper="2" velocity="5" effort="50"/>'
 
 
-def run(*arguments: object):
+def run(*arguments: object, program: Typer = app):
     """The result of `freeflyer ARGUMENTS`: exit_code, stdout, stderr."""
-    return CliRunner().invoke(app, [str(a) for a in arguments])
+    return CliRunner().invoke(program, [str(a) for a in arguments])
 
 
-def run_json(*arguments: object):
+def run_json(*arguments: object, program: Typer = app):
     """(result, the data of the JSON document that the command puts on stdout)."""
-    result = run(*arguments, "--json", "-")
+    result = run(*arguments, "--json", "-", program=program)
     return result, json.loads(result.stdout)["data"]
 
 

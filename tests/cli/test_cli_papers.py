@@ -1,10 +1,13 @@
-"""`freeflyer reproduce`, `freeflyer hop` and `freeflyer estimate`."""
+"""`freeflyer reproduce`, `freeflyer hop` and `freeflyer estimate`; every key leads to a reproduction."""
 
+import freeflyer as ff
 import freeflyer_papers as papers
+import inspect
 import json
 import numpy as np
 import pytest
 import re
+from closeness import refused
 from command import json_of, printed, refusal, run, run_json
 from freeflyer.cli import output
 from freeflyer.plots.style import new_figure
@@ -28,30 +31,47 @@ def test_the_list_and_unknown_papers(tmp_path, monkeypatch):
     two_papers(monkeypatch)
     heard = []
     done = list(page.outcomes(lambda fraction, what: heard.append((fraction, what))))
-    assert (heard, [bool(x.failure) for x in done]) == ([(0.5, "1 of 2, fails: half way")], [True, False])
+    assert heard == [(0.5, "1 of 2, fails: half way"), (1.0, "2 of 2, works: all of it")]
+    assert [bool(x.failure) for x in done] == [True, False]
+
+
+@pytest.mark.papers
+@pytest.mark.parametrize("key", papers.names())
+def test_every_key_leads_to_a_reproduction(key):
+    paper = papers.reproduction(key)
+    assert paper.key == key
+    assert len(paper.paper) > 20
+    assert list(inspect.signature(paper.compute).parameters)[1:] == list(paper.options)
+
+
+@pytest.mark.papers
+@pytest.mark.parametrize("key", ["linearisation", "", None, 3, ["linearization"]])
+def test_unknown_keys_come_with_what_exists(key):
+    refused(ff.UnknownNameError, "linearization", papers.reproduction, key)
 
 
 @pytest.mark.papers
 def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
-    said = []
-    tiny = Reproduction("tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
-                               lambda result: [Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")],
-                               lambda result: {"fig1": new_figure(2.0, 2.0)[0]})  # fmt: skip
-    monkeypatch.setattr(papers, "reproduction", lambda key: tiny)
+    two_papers(monkeypatch)
+    monkeypatch.setattr(papers, "reproduction", page.reproduction)
     folder = tmp_path / "new" / "folder"
-    result = run("reproduce", "tiny", "-o", folder, "--json", "-")
+    result = run("reproduce", "works", "-o", folder, "--json", "-")
     assert (result.exit_code, json.loads(result.stdout)["data"]) == (0, {"answer": 42})
-    assert json.loads((folder / "tiny.json").read_text()) == json.loads(result.stdout)
-    assert [path.name for path in sorted(folder.glob("*.png"))] == ["tiny_fig1.png"]
+    assert json.loads((folder / "works.json").read_text()) == json.loads(result.stdout)
+    assert [path.name for path in sorted(folder.glob("*.png"))] == ["works_fig1.png"]
     assert "42" in result.stderr
-    assert "that is all" in result.stderr
-    assert said == [None]
+    assert "It differs by 1." in result.stderr
 
 
 def two_papers(monkeypatch):
     """A paper that works and one that fails, in place of the registry."""
     figure = new_figure(2.0, 2.0)[0]
-    works = Reproduction("works", "A paper <that> works", lambda progress: {"answer": 42},
+
+    def work(progress):
+        progress(1.0, "all of it")
+        return {"answer": 42}
+
+    works = Reproduction("works", "A paper <that> works", work,
         lambda result: [Table("answers & more", ("paper",), [(f"{result['answer']}",)], note="It differs by 1.")],
         lambda result: {"fig1": figure}, captions={"fig1": "Fig 1: an empty plane."})  # fmt: skip
 

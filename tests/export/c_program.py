@@ -6,8 +6,6 @@ import pytest
 import re
 import shutil
 import subprocess
-from freeflyer.export.functions import FUNCTIONS, Call
-from freeflyer.export.header import prefix_of
 from pathlib import Path
 
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror")
@@ -34,18 +32,6 @@ def undefined(path: Path) -> set[str]:
     dynamic = ["-D"] if path.suffix == ".so" else []
     lines = run("nm", *dynamic, "--undefined-only", path, folder=path.parent).splitlines()
     return {m[1] for m in (re.match(r"\s+U (\w+)", line) for line in lines) if m}
-
-
-def states(model: ff.Model, count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Random q (count, nq), v and a (count, nv)."""
-    rng = np.random.default_rng(seed)
-    return ff.random_configuration(model, rng, count), *rng.standard_normal((2, count, model.nv))
-
-
-def call_of(model: ff.Model, name: str) -> Call:
-    """The single-state C function of a name."""
-    function = FUNCTIONS[name]
-    return Call(prefix_of(model.name), function, function.entry_of(model), 1, "", model)
 
 
 def with_mimic() -> ff.Model:

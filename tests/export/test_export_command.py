@@ -2,50 +2,36 @@
 
 import ctypes
 import freeflyer as ff
-import json
 import numpy as np
-import os
 import pytest
 import re
 import shutil
-import subprocess
-import sys
+from cli.command import COMMANDS, printed, run_json
 from c_program import STRICT, needs_cc, needs_nm, run, undefined
 from closeness import close, fresh, refused
 from freeflyer import control
-from freeflyer.cli.app import app
 from freeflyer.cli.robot import USUAL
 from freeflyer.export import functions
 from pathlib import Path
-from typer.testing import CliRunner
 
 PAGE = Path(__file__).parents[2] / "docs" / "export.md"
 
 
-def export(*arguments: object):
-    return CliRunner().invoke(app, ["export", *(str(a) for a in arguments)])
-
-
 @pytest.mark.slow
 def test_the_list_and_the_page_s_table():
-    result = export("--list")
-    assert result.exit_code == 0
-    of_trees, of_closed = result.stdout.split("\n\n")
+    of_trees, of_closed = printed("export", "--list").split("\n\n")
     assert [line.split()[0] for line in of_trees.splitlines()] == list(functions.FUNCTIONS)
     assert of_closed.strip().endswith(", ".join(functions.CLOSED_FUNCTIONS))
     assert tuple(USUAL.split(",")) == functions.USUAL
-    from typer.main import get_command
-    command = get_command(app).commands["export"]  # type: ignore[attr-defined]
     shared = {"--list", "--base", "--loops", "--json", "--debug", "--output", "--help"}
-    options = {name for p in command.params for name in p.opts if name.startswith("--")} - shared
+    options = {name for p in COMMANDS["export"].params for name in p.opts if name.startswith("--")} - shared
     assert options == set(re.findall(r"^\| `(--[a-z]+)`", PAGE.read_text(), re.MULTILINE))
 
 
 @pytest.mark.slow
 def test_a_folder_and_its_json(tmp_path):
-    result = export("chain:n=3", "--functions", "mass_matrix", "-o", tmp_path / "c", "--prefix", "arm", "--json", "-")
-    assert result.exit_code == 0, result.stderr
-    data = json.loads(result.stdout)["data"]
+    arguments = ("chain:n=3", "--functions", "mass_matrix", "-o", tmp_path / "c", "--prefix", "arm")
+    result, data = run_json("export", *arguments)
     assert data["functions"] == ["arm_mass_matrix"]
     assert all((tmp_path / "c" / file).is_file() for file in data["files"])
     assert "1 function for" in result.stderr
@@ -53,31 +39,9 @@ def test_a_folder_and_its_json(tmp_path):
 
 @pytest.mark.slow
 @needs_cc
-@pytest.mark.skipif(sys.platform != "linux", reason="the page's commands are for Linux")
-def test_the_page_s_commands_and_program_run(tmp_path):
-    text = PAGE.read_text()
-    (tmp_path / "stand.c").write_text(re.findall(r"```c\n(.*?)```", text, re.DOTALL)[0])
-    (tmp_path / "stance.yaml").write_text(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)[0])
-    (tmp_path / "freeflyer").write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" -c "from freeflyer.cli import main; main()" "$@"\n'
-    )
-    (tmp_path / "freeflyer").chmod(0o755)
-    environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    said = []
-    for command in re.findall(r"^    (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE):
-        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, command + done.stdout + done.stderr
-        said.append(done.stdout)
-    assert said[2].count("same bits") == 3
-    assert re.search(r"the base carries \d+\.\d+ N; the foot stands 0\.\d+ m below it\n", "".join(said))
-    assert said[-1].startswith("status 0, torques off by 0.0e+00")
-
-
-@pytest.mark.slow
-@needs_cc
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="there is no CMake")
 def test_cmake_builds_the_libraries_and_the_example(tmp_path):
-    assert export("chain:n=3", "--functions", "mass_matrix", "-o", tmp_path, "--prefix", "arm").exit_code == 0
+    printed("export", "chain:n=3", "--functions", "mass_matrix", "-o", tmp_path, "--prefix", "arm")
     for library in ("libarm.a", "libarm.so"):
         (tmp_path / library).unlink()
     run("cmake", "-S", ".", "-B", "build", folder=tmp_path)
@@ -116,7 +80,7 @@ def kangaroo_stance(_):
 class CFunction:
     """The controller of a shared library."""
 
-    def __init__(self, folder, prefix, problem):
+    def __init__(self, folder, prefix):
         self.library = ctypes.CDLL(str(folder / f"lib{prefix}.so"))
         text = (folder / f"{prefix}.h").read_text()
         def size(name):
@@ -140,7 +104,7 @@ def test_torques_are_those_of_python(make, tmp_path):
     problem, q = make(tmp_path)
     model = problem.model
     ff.export.export_controller(problem, tmp_path / "c", q, prefix="stance")
-    c, last, active = CFunction(tmp_path / "c", "stance", problem), None, 0
+    c, last, active = CFunction(tmp_path / "c", "stance"), None, 0
     place = int(re.search(r"_POSTURE\w*_TARGET = (\d+)", (tmp_path / "c/stance.h").read_text())[1])
     np.testing.assert_array_equal(c.targets[place : place + model.nq], q)
     for k in range(60):
@@ -163,20 +127,14 @@ def test_torques_are_those_of_python(make, tmp_path):
 
 @needs_cc
 @needs_nm
-def test_the_example_runs_and_nothing_is_allocated(tmp_path):
+def test_the_example_runs_nothing_is_allocated_and_bad_states_are_refused(tmp_path):
     problem, q = humanoid_stance(tmp_path)
     folder = tmp_path / "c"
     ff.export.export_controller(problem, folder, q, prefix="stance")
     run("cc", *STRICT, "main.c", "stance.c", "objects/control_cycle.o", "-lm", "-o", "program", folder=folder)
     assert "status 0" in run("./program", 100, folder=folder)
     assert undefined(folder / "libstance.so") <= {"atan2", "sincos", "sin", "cos", "memset", "memcpy", "memmove"}
-
-
-@needs_cc
-def test_states_that_are_refused(tmp_path):
-    problem, q = humanoid_stance(tmp_path)
-    ff.export.export_controller(problem, tmp_path / "c", q, prefix="stance")
-    c, rest = CFunction(tmp_path / "c", "stance", problem), np.zeros(problem.model.nv)
+    c, rest = CFunction(folder, "stance"), np.zeros(problem.model.nv)
     assert (c(np.full_like(q, np.nan), rest), c(2.0 * q, rest), c(q, rest)) == (2, 3, 0)
 
 
@@ -192,7 +150,7 @@ def test_what_cannot_be_exported(tmp_path):
         pass
 
     model = ff.robots.chain(2)
-    with pytest.raises(ff.InputError, match="Own: methods of your own"):
-        ff.export.export_controller(control.WholeBodyProblem(model, [Own(model.neutral)]), tmp_path / "c", model.neutral)
+    problem = control.WholeBodyProblem(model, [Own(model.neutral)])
+    refused(ff.InputError, "Own: methods of your own", ff.export.export_controller, problem, tmp_path / "c", model.neutral)
     refused(ff.InputError, "WholeBodyProblem, got", ff.export.export_controller, model, tmp_path / "c", model.neutral)
     assert not (tmp_path / "c").exists()

@@ -7,8 +7,8 @@ import pytest
 import re
 import shutil
 import sys
-from c_program import STRICT, needs_cc, needs_nm, program, run, states, undefined, with_mimic
-from closeness import refused
+from c_program import STRICT, needs_cc, needs_nm, program, run, undefined, with_mimic
+from closeness import fresh, refused
 from freeflyer.kernels import entry as status
 from pathlib import Path
 from robots_on_disk import example, needs_examples
@@ -18,33 +18,29 @@ ALLOWED = {"memcpy", "memset", "memmove", "sin", "cos", "sincos", "tan", "atan",
 pytestmark = [needs_cc, pytest.mark.skipif(sys.platform != "linux", reason="C programs of these tests are for Linux")]
 
 @needs_examples
-def test_talos_computes_the_same_bits(tmp_path):
-    model = ff.load(example("talos_reduced.urdf"))
-    ff.export.export(model, tmp_path)
-    library = ctypes.CDLL(str(tmp_path / "libtalos.so"))
-    sizes = dict(re.findall(r"define (TALOS_SCRATCH\w*) (\d+)", (tmp_path / "talos.h").read_text()))
-    scratch = np.empty(int(sizes["TALOS_SCRATCH"]))
-    assert len(scratch) == max(map(int, sizes.values())), "it is enough for each function"
-    for q, v, a in zip(*states(model, 64)):
-        for name, given in (("inverse_dynamics", (q, v, a)), ("forward_dynamics", (q, v, a)), ("mass_matrix", (q,))):
-            expected = getattr(ff, name)(model, *given)
-            out = np.empty_like(expected)
-            assert library[f"talos_{name}"](*[ctypes.c_void_p(x.ctypes.data) for x in (*given, out, scratch)]) == status.OK
-            np.testing.assert_array_equal(out, expected)
-
-
-@needs_examples
 @needs_nm
 def test_all_functions_need_nothing_but_libc(tmp_path):
     """Nor keep anything between calls; and each has the bits of Python's results."""
-    folder = tmp_path / "c"
-    made = ff.export.export(ff.load(example("talos_reduced.urdf")), folder, "all")
+    folder, model = tmp_path / "c", ff.load(example("talos_reduced.urdf"))
+    made = ff.export.export(model, folder, "all")
     for path in (*(folder / "objects").glob("*.o"), folder / "libtalos.so"):
         assert undefined(path) <= ALLOWED, path.name
     for path in (folder / "objects").glob("*.o"):  # without memory of their own, many threads may call them
         assert not re.search(r" [bBdDC] ", run("nm", path, folder=folder)), path.name
     table = run(program(folder, "main.c", "talos.c"), folder=folder)
     assert table.count("same bits, status 0") == len(made.functions), table
+    library = ctypes.CDLL(str(folder / "libtalos.so"))
+    sizes = dict(re.findall(r"define (TALOS_SCRATCH\w*) (\d+)", (folder / "talos.h").read_text()))
+    scratch = np.empty(int(sizes["TALOS_SCRATCH"]))
+    assert len(scratch) == max(map(int, sizes.values())), "it is enough for each function"
+    rng = fresh("talos")
+    for _ in range(64):
+        q, v, a = ff.random_configuration(model, rng), *rng.standard_normal((2, model.nv))
+        for name, given in (("inverse_dynamics", (q, v, a)), ("forward_dynamics", (q, v, a)), ("mass_matrix", (q,))):
+            expected = getattr(ff, name)(model, *given)
+            out = np.empty_like(expected)
+            assert library[f"talos_{name}"](*[ctypes.c_void_p(x.ctypes.data) for x in (*given, out, scratch)]) == status.OK
+            np.testing.assert_array_equal(out, expected)
 
 
 @needs_nm

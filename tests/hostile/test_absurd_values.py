@@ -3,7 +3,6 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-import warnings
 from closeness import refused
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -11,12 +10,11 @@ from freeflyer import control, decoupling, estimation, optimization, robots, sim
 from freeflyer.model.inputs import output_array
 from freeflyer_papers import hopping
 from freeflyer_papers.printed import geometric
-from functools import cache
 from linkage_samples import four_bar
+from samples import OF_STATES, model_call
 from typing import Any
 
 
-@cache
 def bad_calls():
     """By the words of the sentence."""
     model, arm, hopper, linkage = ff.robots.humanoid(20), ff.robots.chain(3), ff.robots.revolute_hopper(), four_bar()
@@ -80,18 +78,6 @@ def bad_calls():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("words", bad_calls())
-def test_it_is_refused_by_name(words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    call = bad_calls()[words]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        with pytest.raises(ff.FreeflyerError, match=words) as caught:
-            call()
-    assert len(str(caught.value)) < 1000
-    assert not list(tmp_path.iterdir())
-
-
 class Broken(Executor):
     """An executor whose workers are dead."""
 
@@ -119,32 +105,6 @@ def test_outputs_and_moments():
     refused(ff.InputError, "got a read-only float64 array", output_array, out, (5, 3, 3))
 
 
-CHAIN, SPACE = ff.robots.chain(2), ff.robots.space_manipulator()
-TRACKER = control.track(CHAIN, np.zeros((11, 2)), np.zeros((11, 2)), np.zeros((10, 2)), 0.01)
-SHORT = geometric.motion_pass(geometric.tree_of(SPACE), SPACE.neutral, np.zeros(13), np.zeros(13), wrenches=False)
-EYE = np.eye(4)
-
-
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: control.energy_costs(CHAIN, np.zeros((3, 2)), control.joint_inputs(CHAIN)), "expected that of one state"),
-    (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.ones((3, 2))), "basis has shape"),
-    (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.full((4, 2), np.nan)), "basis.0, 0. is nan"),
-    (lambda: control.controllability(CHAIN, np.diag([1.0, 0.0]), EYE, EYE[:, :1]), "positive on its diagonal"),
-    (lambda: TRACKER.error(99, np.zeros(2), np.zeros(2)), "samples 0 ... 10, got k = 99"),
-    (lambda: estimation.low_pass(3.0, 100.0, 10.0), "expected samples"),
-    (lambda: estimation.low_pass(np.zeros((0, 3)), 100.0, 10.0), "expected samples"),
-    (lambda: estimation.base_over_soles(CHAIN, np.zeros(2), [], np.zeros((3, 3))), "the base of 'chain_2' does not move"),
-    (lambda: estimation.base_over_soles(CHAIN, np.zeros((4, 2)), [], np.zeros((3, 3))), "expected that of one state"),
-    (lambda: geometric.mass_matrix_of(SHORT), "this pass has no wrenches"),
-    (lambda: geometric.derivative_by_shape(SHORT), "this pass has no wrenches"),
-    (lambda: ff.normalize_configuration(CHAIN, [np.nan, 0.0]), "q.0. is nan"),
-    (lambda: ff.spatial.quaternion.random(np.random.default_rng(0), (2, -1)), "whole numbers of 0 or more"),
-    (lambda: ff.spatial.consistency.check(1.0, np.zeros(3), np.eye(3), tolerance=np.nan), "tolerance is nan"),
-])  # fmt: skip
-def test_is_refused(call, words):
-    refused(ff.InputError, words, call)
-
-
 MODEL = ff.robots.chain(3)
 Q = np.zeros(3)
 
@@ -165,6 +125,28 @@ def test_outputs_of_other_classes_are_refused(kind):
     refused(ff.InputError, words, output_array, out, (3, 3))
     assert np.shares_memory(np.asarray(out), out)
     np.testing.assert_array_equal(ff.mass_matrix(MODEL, Q, out=np.asarray(out)), ff.mass_matrix(MODEL, Q))
+
+
+CHAIN, SPACE = ff.robots.chain(2), ff.robots.space_manipulator()
+TRACKER = control.track(CHAIN, np.zeros((11, 2)), np.zeros((11, 2)), np.zeros((10, 2)), 0.01)
+SHORT = geometric.motion_pass(geometric.tree_of(SPACE), SPACE.neutral, np.zeros(13), np.zeros(13), wrenches=False)
+EYE = np.eye(4)
+MORE = [
+    (lambda: control.energy_costs(CHAIN, np.zeros((3, 2)), control.joint_inputs(CHAIN)), "expected that of one state"),
+    (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.ones((3, 2))), "basis has shape"),
+    (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.full((4, 2), np.nan)), "basis.0, 0. is nan"),
+    (lambda: control.controllability(CHAIN, np.diag([1.0, 0.0]), EYE, EYE[:, :1]), "positive on its diagonal"),
+    (lambda: TRACKER.error(99, np.zeros(2), np.zeros(2)), "samples 0 ... 10, got k = 99"),
+    (lambda: estimation.low_pass(3.0, 100.0, 10.0), "expected samples"),
+    (lambda: estimation.low_pass(np.zeros((0, 3)), 100.0, 10.0), "expected samples"),
+    (lambda: estimation.base_over_soles(CHAIN, np.zeros(2), [], np.zeros((3, 3))), "the base of 'chain_2' does not move"),
+    (lambda: estimation.base_over_soles(CHAIN, np.zeros((4, 2)), [], np.zeros((3, 3))), "expected that of one state"),
+    (lambda: geometric.mass_matrix_of(SHORT), "this pass has no wrenches"),
+    (lambda: geometric.derivative_by_shape(SHORT), "this pass has no wrenches"),
+    (lambda: ff.normalize_configuration(CHAIN, [np.nan, 0.0]), "q.0. is nan"),
+    (lambda: ff.spatial.quaternion.random(np.random.default_rng(0), (2, -1)), "whole numbers of 0 or more"),
+    (lambda: ff.spatial.consistency.check(1.0, np.zeros(3), np.eye(3), tolerance=np.nan), "tolerance is nan"),
+]  # fmt: skip
 
 
 def states(*lead: int) -> np.ndarray:
@@ -200,29 +182,20 @@ LARGE: dict[str, tuple[Callable[[], Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", LARGE)
-def test_too_large_requests_are_refused(what):
-    call, words = LARGE[what]
-    with pytest.raises(ff.FreeflyerError, match=words) as caught:
-        call()
-    assert len(str(caught.value)) < 1500
+@pytest.mark.parametrize(("call", "words"), [*((call, words) for words, call in bad_calls().items()), *MORE, *LARGE.values()])
+def test_it_is_refused_by_name(call, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert len(str(refused(ff.FreeflyerError, words, call))) < 1000
+    assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("axes", [29, 33, 62, 64])
-@pytest.mark.parametrize("function", [ff.mass_matrix, ff.frame_pose, ff.bias_forces, ff.all_terms,
-                                      ff.inverse_dynamics_derivatives, ff.integrate, ff.integrate_derivatives, ff.linearize,
-                                      ff.inverse_dynamics_second_derivatives, ff.normalize_configuration])  # fmt: skip
-def test_too_many_axes_are_refused(function, axes):
-    with pytest.raises(ff.InputError, match=rf"q\w* has {axes} axes, expected at most 28: reshape"):
-        called(function, Q.reshape((1,) * (axes - 1) + (3,)))
+@pytest.mark.parametrize("name", [*OF_STATES, "normalize_configuration"])
+def test_many_axes_are_taken_and_too_many_refused(name):
+    call = model_call(name, MODEL)
 
+    def with_axes(count: int) -> dict[str, np.ndarray]:
+        return {k: x.reshape((1,) * (count - 1) + x.shape) for k, x in call.arrays.items()}
 
-@pytest.mark.parametrize("function", [ff.mass_matrix, ff.frame_pose, ff.bias_forces, ff.linearize, ff.integrate_derivatives])
-def test_many_axes_are_taken(function):
-    called(function, Q.reshape((1,) * 27 + (3,)))
-
-
-def called(function: Callable[..., Any], x: np.ndarray) -> Any:
-    counts = {ff.bias_forces: 2, ff.all_terms: 2, ff.integrate: 2, ff.integrate_derivatives: 2, ff.inverse_dynamics_derivatives: 3,
-              ff.linearize: 3, ff.inverse_dynamics_second_derivatives: 4}  # fmt: skip
-    return function(MODEL, *[x] * counts.get(function, 1), *(["tip"] if function is ff.frame_pose else []))
+    call.run(**with_axes(28))
+    for axes in (29, 33, 62, 64):
+        refused(ff.InputError, rf"\w+ has {axes} axes, expected at most 28: reshape", call.run, **with_axes(axes))

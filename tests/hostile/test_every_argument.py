@@ -67,11 +67,12 @@ def leaks_of(call: Call) -> list[str]:
     for what, name, bad in bad_calls(call):
         of_names = kind_of(inspect.signature(call.function).parameters[name]).startswith("name")
         words = (name, *OTHER_WORDS.get(name, ()), *["named"] * of_names)
+        shapes = ["broadcast", *(str(x.shape[:-1]).rstrip(",)") for x in bad.values())] if "beside" in what else []
         kept = bad.tobytes() if isinstance(bad, np.ndarray) and bad.dtype != object else None
         try:
             call.run(**(bad if "beside" in what else {name: bad}))
         except ff.FreeflyerError as error:
-            if len(str(error)) < 20 or not any(x in str(error) for x in words):
+            if len(str(error)) < 20 or not any(x in str(error) for x in words) or not all(x in str(error) for x in shapes):
                 leaks.append(f"{name} = {what}: the sentence does not name it: {error}")
         except Exception as error:
             leaks.append(f"{name} = {what}: {type(error).__name__}: {error}")
@@ -168,8 +169,6 @@ def test_the_decorator_changes_nothing_else():
 
 
 CHAIN, QUADRUPED = ff.robots.chain(3), ff.robots.quadruped()
-CLOSED = ff.close_loops(ff.robots.kangaroo_like())
-HELD = ff.ConstraintSet(CLOSED, contacts=[ff.contacts.point("left_sole", at=np.eye(4))])
 TWO, THREE = np.zeros((2, 3)), np.zeros((3, 3))
 ROW = np.eye(3)[:1]
 
@@ -184,17 +183,11 @@ def pinocchio(call):
     (lambda: ff.configuration(CHAIN, start=TWO, joint_2=np.ones(3)), r"start \(2, 3\), joint_2 \(3,\)$"),
     (lambda: ff.configuration(QUADRUPED, root_joint=np.tile(np.eye(7)[6], (2, 1)), front_left_knee=np.ones(3)),
      r"root_joint \(2, 7\), front_left_knee \(3,\)$"),
-    (lambda: ff.passive_forces(CHAIN, TWO, THREE), r"q \(2, 3\), v \(3, 3\)$"),
-    (lambda: ff.to_mujoco(CHAIN, TWO, TWO, tau=THREE), r"q \(2, 3\), v \(2, 3\), tau \(3, 3\)$"),
     (lambda: ff.from_mujoco(CHAIN, TWO, TWO, qfrc=THREE), r"qpos \(2, 3\), qvel \(2, 3\), qfrc \(3, 3\)$"),
     (lambda: pinocchio(lambda pin: ff.to_pinocchio(CHAIN, pin, TWO, THREE)), r"q \(2, 3\), v \(3, 3\)$"),
     (lambda: pinocchio(lambda pin: ff.from_pinocchio(CHAIN, pin, TWO, THREE)), r"q \(2, 3\), v \(3, 3\)$"),
-    (lambda: ff.velocity_map_bias(CHAIN, TWO, THREE), r"q \(2, 3\), u \(3, 3\)$"),
     (lambda: ff.constrained_dynamics(CHAIN, TWO, TWO, THREE, constraints=(ROW, [0.0])), r"v \(2, 3\), tau \(3, 3\)$"),
     (lambda: ff.constrained_dynamics(CHAIN, TWO, TWO, TWO, constraints=(np.ones((3, 1, 3)), [0.0])), r"A \(3, 1, 3\)"),
-    (lambda: ff.constrained_dynamics(CLOSED, np.tile(CLOSED.neutral, (2, 1)), np.zeros(18), np.zeros((3, 18)), constraints=HELD),
-     r"q \(2, 83\), tau \(3, 18\)$"),
-    (lambda: ff.bias_forces(CHAIN, TWO, THREE), r"q \(2, 3\), v \(3, 3\)$"),  # which takes no accelerations
     (lambda: ff.gravity_forces(CHAIN, TWO, gravity=THREE), r"q \(2, 3\), gravity \(3, 3\)$"),
 ])  # fmt: skip
 def test_axes_that_do_not_broadcast_are_shown(call, words):

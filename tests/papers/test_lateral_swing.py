@@ -76,12 +76,11 @@ def test_errors_that_are_planted_show(models_folder):
     assert abs(carried(-tau) - weight) > 0.5 * weight
     assert abs(carried(1.05 * tau) - weight) > 0.02 * weight
     assert abs(carried(tau * np.where(np.arange(12) == 1, -1.0, 1.0)) - weight) > 0.1 * weight
-    with pytest.raises(ff.InputError, match="free base"):
-        lateral_swing(sensed("battobot", models_folder), feet=[sole("torso", np.zeros((1, 3)))])
+    refused(ff.InputError, "free base", lateral_swing, sensed("battobot", models_folder), feet=[sole("torso", np.zeros((1, 3)))])
     one = feet_by_name(s.model)[:1]
     refused(ff.InputError, "between two feet", shared_weight, s.model, s.partition.q, one)
-    with pytest.raises(ff.linkages.LinkageError, match=r"beyond its stroke|cannot take its base"):
-        shift_base(s, standing_posture(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))
+    words = r"beyond its stroke|cannot take its base"
+    refused(ff.linkages.LinkageError, words, shift_base, s, q, feet, np.array([0.0, 0.0, 0.2]))
 
 
 def test_feet_of_files(models_folder, tmp_path):

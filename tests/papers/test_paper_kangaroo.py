@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from closeness import close, fresh, refused
 from freeflyer.analysis.timing import algorithms
+from freeflyer.progress import no_progress
 from freeflyer_papers import kangaroo
 from freeflyer_papers.estimation import estimators
 from freeflyer_papers.estimation.swing import Sway
@@ -14,33 +15,23 @@ from freeflyer_papers.kangaroo.comparison import angular_momentum, cartesian_ine
 from freeflyer_papers.kangaroo.inverse_dynamics import equations
 from freeflyer_papers.registry import model_file
 from robots_on_disk import MODELS, example, needs_examples, needs_models
-from whole import check_tables
+from whole import briefly, check_tables
 
 
-def quiet(text, fraction=None):
-    del text, fraction
+def on_short_ways(progress):
+    """All of it, for our own robot."""
+    changes = [(workspace, "PER_AXIS", 7), (workspace, "LOOP_POSITIONS", 5), (squat, "TIMES", 1), (inverse_dynamics, "BLOCKS", 1),
+        (transmissions, "SAMPLES", 13), (swing, "DURATION", 0.2), (comparison, "LENGTHS", (robots.HOME_LENGTH,)),
+        (tracking, "TRIED", 8), (tracking, "DURATION", 1.5), (estimators, "BLOCKS", 1), (algorithms, "example_urdf", {}.get),
+        (swing, "SWAY", Sway(amplitude=0.03, frequency=0.5, duration=5.0))]  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("FREEFLYER_MODELS", raising=False)
+        return briefly(lambda _: kangaroo.compute(progress), *changes)
 
 
-@pytest.fixture
-def small(monkeypatch):
-    monkeypatch.delenv("FREEFLYER_MODELS", raising=False)
-    monkeypatch.setattr(algorithms, "example_urdf", lambda name: None)
-    monkeypatch.setattr(workspace, "PER_AXIS", 7)
-    monkeypatch.setattr(workspace, "LOOP_POSITIONS", 5)
-    monkeypatch.setattr(squat, "TIMES", 1)
-    monkeypatch.setattr(inverse_dynamics, "BLOCKS", 1)
-    monkeypatch.setattr(transmissions, "SAMPLES", 13)
-    monkeypatch.setattr(swing, "DURATION", 0.2)
-    monkeypatch.setattr(comparison, "LENGTHS", (robots.HOME_LENGTH,))
-    monkeypatch.setattr(tracking, "TRIED", 8)
-    monkeypatch.setattr(tracking, "DURATION", 1.5)
-    monkeypatch.setattr(estimators, "BLOCKS", 1)
-    monkeypatch.setattr(swing, "SWAY", Sway(amplitude=0.03, frequency=0.5, duration=5.0))
-
-
-def test_everything_on_our_own_robot(small):
+def test_everything_on_our_own_robot():
     heard = []
-    result = kangaroo.compute(lambda fraction, what: heard.append((what, fraction)))
+    result = on_short_ways(lambda fraction, what: heard.append((what, fraction)))
     assert list(result.parts) == list(kangaroo.PARTS)
     parts = [fraction for text, fraction in heard if text.startswith("Fig 5")]
     assert (parts, parts[-1]) == (sorted(parts), pytest.approx(1.0))
@@ -103,18 +94,18 @@ def test_where_the_robot_comes_from(models_folder, monkeypatch, tmp_path):
     other = tmp_path / "arm.urdf"
     other.write_text(ff.to_urdf(ff.robots.humanoid()))
     refused(ff.InputError, r"arm\.urdf is no Kangaroo: it has no motors leg_left_1_motor", robots.kangaroo, other)
-    refused(ff.InputError, r"arm\.urdf is no TALOS", kangaroo.compute, quiet, peer=other)
+    refused(ff.InputError, r"arm\.urdf is no TALOS", kangaroo.compute, no_progress, peer=other)
 
 
 def test_public_model(models_folder):
     path = models_folder / "kangaroo" / "kangaroo.xml"
     robot = robots.kangaroo(path)
     assert robot.is_real
-    found = mechanisms.compute_mechanisms(robot, quiet)
+    found = mechanisms.compute_mechanisms(robot, no_progress)
     assert found.passive_in_a_leg == 30
     counts = {m.name: (m.active, m.passive, m.passive + m.pins, m.rows) for m in found.mechanisms}
     assert counts == {"hip yaw": (1, 2, 3, 2), "hip roll-pitch": (2, 8, 10, 8), "knee": (1, 6, 8, 6), "ankle": (2, 14, 20, 14)}
-    curves = transmissions.compute(robot, quiet)
+    curves = transmissions.compute(robot, no_progress)
     assert np.degrees(curves.knee.y[-1]) == pytest.approx(120.0, abs=0.5)
     assert all(np.ptp(x) < 1e-5 for x in curves.level.motors.values())  # Fig 13: the ankle's motors rest
     assert 0.13 < curves.fixed.length[-1] < 0.14  # Fig 14: then the bars from hip to knee lie flat
@@ -135,14 +126,14 @@ def test_public_model(models_folder):
         X = ff.frame_pose(robot.model, q, names.sole)
         np.testing.assert_allclose(X[:3, :3], np.eye(3), atol=1e-9)
     # Its over-constrained hip is open by most of a millimetre, its other sub-mechanisms by their digits
-    found = {c.name: c for c in workspace.compute_closure(robot, quiet)}
+    found = {c.name: c for c in workspace.compute_closure(robot, no_progress)}
     hip = found.pop("hip roll-pitch")
     assert hip.independent < 1e-8 < 5e-4 < hip.redundant < 1e-3
     assert 0.3 * hip.redundant < hip.least_squares < 0.7 * hip.redundant
     assert 0.3 < np.degrees(hip.moved) < 0.8
     assert all(max(c.redundant, c.least_squares) < 1e-6 and np.degrees(c.moved) < 1e-3 for c in found.values())
     # Fig 13 on the floor: length motors alone, the soles flat, the ankles within their stops
-    found = squat.compute(robot, quiet)
+    found = squat.compute(robot, no_progress)
     assert np.degrees(found.tilt.max()) < 0.005
     assert found.last == pytest.approx(0.0968, abs=2e-4)
     assert np.degrees(found.soles.max()) < 0.02
@@ -156,7 +147,7 @@ def test_public_model(models_folder):
 def test_table_iii(models_folder):
     """In the home posture, within a sixth of the paper but for chi along z (leg nearly straight) and angular chi about y."""
     robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    found = comparison.compute(robot, quiet, example("talos_full_v2.urdf"))
+    found = comparison.compute(robot, no_progress, example("talos_full_v2.urdf"))
     k = comparison.LENGTHS.index(robots.HOME_LENGTH)
     nine = [x for part in comparison.PAPER for x in part]
     np.testing.assert_allclose([*found.chi[-1], *found.gamma[-1]], nine, rtol=0.095)

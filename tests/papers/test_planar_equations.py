@@ -29,31 +29,25 @@ def near(found, expected, terms: float = 0.0, tolerance: float = BOUND):
 
 
 def test_equations_are_those_of_the_kernels(case):
+    robot, P = case.robot, case.P
+    v, a = sp.Matrix(robot.variables.velocity), sp.Matrix(robot.variables.acceleration)
+    M, G = planar.mass_matrix(robot), planar.gravity_forces(robot)
+    C, hamel = planar.coriolis_matrix(robot), planar.coriolis_matrix(robot, form="hamel")
     for k in range(3):
-        at, x, v, _ = case.state(k)
-        q, P = case.q(x), case.P
-        near(case.number(planar.mass_matrix(case.robot), at), P.T @ ff.mass_matrix(case.model, q) @ P)
-        near(case.number(planar.kinetic_energy(case.robot), at), np.array(ff.kinetic_energy(case.model, q, P @ v)))
+        at, x, w, acceleration = case.state(k)
+        q = case.q(x)
+        near(case.number(M, at), P.T @ ff.mass_matrix(case.model, q) @ P)
+        near(case.number(planar.kinetic_energy(case.robot), at), np.array(ff.kinetic_energy(case.model, q, P @ w)))
         U = np.array(ff.potential_energy(case.model, q))
         near(case.number(planar.potential_energy(case.robot), at), U, 10.0 * case.model.mass)
         near(case.number(planar.center_of_mass(case.robot), at)[:, 0], ff.center_of_mass(case.model, q)[[0, 2]])
-    robot = case.robot
-    v, a = sp.Matrix(robot.variables.velocity), sp.Matrix(robot.variables.acceleration)
-    C, G = planar.coriolis_matrix(robot), planar.gravity_forces(robot)
-    for k in range(3):
-        at, x, w, acceleration = case.state(k)
-        q, P = case.q(x), case.P
         near(case.number(G, at)[:, 0], P.T @ ff.gravity_forces(case.model, q))
         tau = ff.inverse_dynamics(case.model, q, P @ w, P @ acceleration)
-        near(case.number(planar.mass_matrix(robot) * a + C * v + G, at)[:, 0], P.T @ tau, 100.0)
-    C = planar.coriolis_matrix(case.robot, form="hamel")
-    for k in range(3):
-        at, x, v, _ = case.state(k)
-        theirs = case.P.T @ ff.coriolis_matrix(case.model, case.q(x), case.P @ v, form="hamel") @ case.P
-        near(case.number(C, at), theirs, 10.0)
-    at, x, v, _ = case.state()
-    q, h = case.q(x), case.number(planar.momentum(case.robot), at)[:, 0]
-    theirs = ff.centroidal_momentum(case.model, q, case.P @ v)
+        near(case.number(M * a + C * v + G, at)[:, 0], P.T @ tau, 100.0)
+        theirs = P.T @ ff.coriolis_matrix(case.model, q, P @ w, form="hamel") @ P
+        near(case.number(hamel, at), theirs, 10.0)
+    h = case.number(planar.momentum(case.robot), at)[:, 0]
+    theirs = ff.centroidal_momentum(case.model, q, P @ w)
     c = planar.Pose(0, planar.center_of_mass(case.robot))
     to_base = c.inverse @ planar.frame_pose(case.robot, "base", reference="world")
     ours = np.linalg.solve(case.number(planar.adjoint(to_base), at).T, h)
@@ -66,11 +60,10 @@ def test_equations_are_those_of_the_kernels(case):
         J = planar.twist_jacobian(planar.frame_pose(case.robot, frame.name, reference="world"), case.robot.variables)
         near(case.number(J, at), case.P[:6, :3].T @ ff.frame_jacobian(case.model, case.q(x), name) @ case.P)
     # Papers/004: passivity (Mdot = C + C^T), the two Coriolis matrices give one force (proposition 3.1.1), M Minv = 1
-    M, C, v = planar.mass_matrix(robot), planar.coriolis_matrix(robot), sp.Matrix(robot.variables.velocity)
     assert is_zero(M - M.T)
     assert is_zero(time_derivative(M, robot.variables) - C - C.T)
-    assert is_zero((C - planar.coriolis_matrix(robot, form="hamel")) * v)
-    power = (v.T * planar.gravity_forces(robot))[0]
+    assert is_zero((C - hamel) * v)
+    power = (v.T * G)[0]
     assert is_zero(time_derivative(planar.potential_energy(robot), robot.variables) - power)
     assert is_zero(time_derivative(planar.center_of_mass(robot), robot.variables) * robot.mass
                    - planar.frame_pose(robot, "base", reference="world").rotation * planar.momentum(robot)[:2, :])  # fmt: skip

@@ -65,10 +65,10 @@ def test_singular_and_still_robots_get_a_report():
     assert result.fall is None
     assert "the robot has no moving joint" in page(result)
     joints = tuple(
-        replace(j, name=f"{HOSTILE}{i}", parent=_spoilt(j.parent), child=_spoilt(j.child))
+        replace(j, name=f"{HOSTILE}{i}", parent=f"{HOSTILE}{j.parent}", child=f"{HOSTILE}{j.child}")
         for i, j in enumerate(d.joints)
     )
-    hostile = replace(d, name=HOSTILE, links=tuple(replace(x, name=_spoilt(x.name)) for x in d.links), joints=joints)
+    hostile = replace(d, name=HOSTILE, links=tuple(replace(x, name=f"{HOSTILE}{x.name}") for x in d.links), joints=joints)
     hostile = replace(hostile, notes=("\x1b[31m" + HOSTILE,))
     text = page(ff.report.report(ff.build(hostile), effort=QUICK))
     outline = Outline(text)
@@ -77,10 +77,6 @@ def test_singular_and_still_robots_get_a_report():
     assert "\x1b" not in text
     assert any(HOSTILE in part for part in outline.text)
     assert all("evil" not in (v or "") for _, k, v in outline.attributes if k in ("src", "href"))
-
-
-def _spoilt(name):
-    return f"{HOSTILE}{name}"
 
 
 @pytest.mark.slow
@@ -93,8 +89,6 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
     other.write_text("<html>mine</html>")
     refused(ff.FileError, "overwrite=True", ff.report.write_report, quadruped, other)
     assert other.read_text() == "<html>mine</html>"
-    ff.report.write_report(quadruped, other, overwrite=True)
-    assert "freeflyer report" in other.read_text(encoding="utf-8")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["precious.html", "report.html"]
 
 
@@ -111,12 +105,10 @@ def test_robots_with_loops():
     assert "Closed in the matrices" not in text
     assert "They cannot be closed" in text
     assert "loops open" not in page(ff.report.report(ff.build(arm()), effort=QUICK))
-    result = ff.report.report(ff.robots.make("kangaroo_like"), effort=QUICK)
-    outline = Outline(page(result))
-    text = " ".join(outline.text)
+    text = " ".join(Outline(page(r)).text)
     for part in ("Robot", "Sub-mechanisms", "Transmission", "left_ankle_outer_motor, left_ankle_inner_motor", "strokes of the"):
         assert part in text, part
-    assert len(result.linkages.transmissions) == 12
+    assert len(r.linkages.transmissions) == 12
     # The elbow at its nearest limit, where 0 is beyond it
     d = arm()
     bent = replace(d.joints[-1], lower=(-2.0,), upper=(-0.8,))

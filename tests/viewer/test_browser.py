@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import time
 from chromium import Page, needs_chromium
+from contextlib import closing
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.plots.camera import Camera
 from freeflyer.plots.scene import loop_lines
@@ -18,9 +19,8 @@ WIDTH, HEIGHT = 900, 700
 
 @pytest.fixture(scope="module")
 def browser():
-    page = Page(WIDTH, HEIGHT)
-    yield page
-    page.close()
+    with closing(Page(WIDTH, HEIGHT)) as page:
+        yield page
 
 
 def open_page(browser, page) -> None:
@@ -86,9 +86,8 @@ def middles(mask: np.ndarray, near: np.ndarray, radius: float) -> np.ndarray:
 def markers(tmp_path):
     (tmp_path / "m.urdf").write_text(marker_robot())
     model = ff.load(tmp_path / "m.urdf", base="fixed")
-    page = ff.viewer.show(model, layers=[], browser=False)
-    yield page
-    page.close()
+    with closing(ff.viewer.show(model, layers=[], browser=False)) as page:
+        yield page
 
 
 def expected(page, camera: Camera, box) -> np.ndarray:
@@ -130,8 +129,7 @@ def test_a_slider_on_the_page_moves_the_robot(browser, markers):
 
 def test_a_motor_of_kangaroo_moves_the_closed_leg(browser, models_folder):
     model = ff.close_loops(ff.load(models_folder / "kangaroo" / "kangaroo.xml"))
-    page = ff.viewer.show(model, browser=False)
-    try:
+    with closing(ff.viewer.show(model, browser=False)) as page:
         open_page(browser, page)
         before, gap = settle(browser), 0.0
         for value in np.linspace(0.0, 0.09, 40):
@@ -145,21 +143,16 @@ def test_a_motor_of_kangaroo_moves_the_closed_leg(browser, models_folder):
         assert (np.abs(settle(browser).astype(int) - before).max(axis=2) > 30).sum() > 2000  # pixels
         assert "limit" in page.move("leg_left_length_motor", 0.15)
         browser.wait(lambda: "limit" in (browser.run("document.body.innerText") or ""), what="the reason")
-    finally:
-        page.close()
 
 
 def test_playback_reaches_its_last_frame_in_the_browser(browser):
-    page = ff.viewer.play(control_run(), browser=False)
-    try:
+    with closing(ff.viewer.play(control_run(), browser=False)) as page:
         open_page(browser, page)
         place = browser.run("(() => { const b = [...document.querySelectorAll('button')].find(x => x.innerText.trim() === 'play')"
                             ".getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; })()")  # fmt: skip
         browser.click(*place)
         browser.wait(lambda: page.frame == page.frames - 1 and not page.playing, what="the last frame")
         browser.wait(lambda: browser.run("[...document.querySelectorAll('input')].some(x => x.value === '0.1')"), what="the time")
-    finally:
-        page.close()
 
 
 def test_a_film_as_a_page_shows_the_robot_and_fetches_nothing(browser, tmp_path):

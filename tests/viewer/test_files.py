@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from closeness import fresh, refused
+from contextlib import ExitStack, closing
 from freeflyer.viewer import page as pages, recording, server
 from freeflyer.viewer.motions import motion
 from freeflyer.viewer.motors import sliders, value_of
@@ -21,15 +22,8 @@ pytest.importorskip("viser")
 @pytest.fixture
 def opened():
     """Opens pages and closes them at the end."""
-    made = []
-
-    def keep(page):
-        made.append(page)
-        return page
-
-    yield keep
-    for page in made:
-        page.close()
+    with ExitStack() as stack:
+        yield lambda page: stack.enter_context(closing(page))
 
 
 def drawn(page) -> dict[str, np.ndarray]:
@@ -218,12 +212,8 @@ def test_notes_about_meshes_stand_on_the_page(robot_without_mesh, opened):
 
 
 def save_html(path, **options):
-    pytest.importorskip("viser")
-    page = ff.viewer.show(ff.robots.chain(2), browser=False)
-    try:
+    with closing(ff.viewer.show(ff.robots.chain(2), browser=False)) as page:
         page.save_html(path, **options)
-    finally:
-        page.close()
 
 
 WRITERS = {".png": lambda path, **options: ff.viewer.save_picture(ff.robots.chain(2), path, width=40, height=40, **options),
