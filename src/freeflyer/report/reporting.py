@@ -53,7 +53,7 @@ class Report:
         linkages: Sub-mechanisms, strokes and motor motions of a robot with closed loops.
         picture: PNG file of the robot at the neutral posture with joints moved within their limits; empty for robots of more than
             1000 links.
-        views: Element <svg> of the robot there from four sides, in the colours of its motors; empty for such robots.
+        views: Element `<svg>` of the robot there from four sides, in the colours of its motors; empty for such robots.
         omitted: The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings", "linkages".
     """
 

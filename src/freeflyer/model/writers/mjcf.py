@@ -1,4 +1,4 @@
-"""Description to MJCF. What MuJoCo cannot hold exactly is refused; what it has no element for is written into <custom>.
+"""Description to MJCF. What MuJoCo cannot hold exactly is refused; what it has no element for is written into `<custom>`.
 
 The body tree has one body for a link, and for a chain of joints that ends in it."""
 
