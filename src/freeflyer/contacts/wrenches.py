@@ -199,13 +199,15 @@ def cone_of_generators(G: np.ndarray) -> Cone:
 def _facets(x: np.ndarray) -> np.ndarray:
     """(m, d + 1): n x + b <= 0 of the convex hull of points x (n, d), each facet once.
 
-    Digits of a file make several facets of one. Facets whose normals differ by less than MERGED are one facet inside of them. With
-    Q12 qhull merges facets of many points, which is an error else."""
+    Digits of a file make several facets of one. Facets whose normals differ by less than MERGED are one facet inside of them."""
     if x.shape[1] == 0:
         return np.zeros((0, 1))
     if x.shape[1] == 1:
         return np.array([[1.0, -x.max()], [-1.0, x.min()]])
-    found, kept = scipy.spatial.ConvexHull(x, qhull_options="Qx Q12" if x.shape[1] > 4 else "Q12").equations, []
+    try:
+        found, kept = scipy.spatial.ConvexHull(x).equations, []
+    except scipy.spatial.QhullError:  # it would merge facets that are too wide; with QJ it moves points by 1e-11
+        return np.asarray(scipy.spatial.ConvexHull(x, qhull_options="QJ").equations)
     while len(found):
         near = np.linalg.norm(found[:, :-1] - found[0, :-1], axis=1) < MERGED
         own, facet = found[near], found[0]
