@@ -66,17 +66,20 @@ def test_acceleration_is_the_rate_of_velocity(robot: str, expressed: str, poison
 
 @each_robot
 def test_second_derivatives_by_differences(robot: str) -> None:
-    """And their products with weights, under a gravity of their own."""
+    """Under a wrench; along all directions at once and one by one; and products with weights, under a gravity of their own."""
     model, rng = ROBOTS[robot], fresh(1)
     (q, v, a), (x, y, z, weights) = state(model, rng), rng.standard_normal((4, model.nv))
+    W, second = {"site_0": rng.standard_normal(6)}, ff.inverse_dynamics_second_derivatives
 
     def matrices(h: float) -> np.ndarray:
-        return np.stack(ff.inverse_dynamics_derivatives(model, ff.integrate(model, q, h * x), v + h * y, a + h * z))
+        return np.stack(ff.inverse_dynamics_derivatives(model, ff.integrate(model, q, h * x), v + h * y, a + h * z, external=W))
 
-    ours = np.stack(ff.inverse_dynamics_second_derivatives(model, q, v, a, along_q=x, along_v=y, along_a=z))
+    ours = np.stack(second(model, q, v, a, along_q=x, along_v=y, along_a=z, external=W))
     size = float(np.abs(matrices(0.0)).max())
     close_to_rate(ours, matrices, STEP, 1e-10, least=size)
+    each = [second(model, q, v, a, external=W, **one) for one in ({"along_q": x}, {"along_v": y}, {"along_a": z})]
+    close(sum(np.stack(one) for one in each), ours, EXACT, least=size)
     g = (1.0, 2.0, 3.0)
-    other = ff.inverse_dynamics_second_derivatives(ff.with_gravity(model, g), q, v, a, x, y, z)
-    found = ff.inverse_dynamics_hessian_product(model, q, v, a, weights, x, y, z, gravity=g)
+    other = second(ff.with_gravity(model, g), q, v, a, x, y, z, external=W)
+    found = ff.inverse_dynamics_hessian_product(model, q, v, a, weights, x, y, z, external=W, gravity=g)
     close(np.stack(found), weights @ np.stack(other), EXACT, least=size * float(np.abs(weights).sum()))
