@@ -83,6 +83,17 @@ def test_energy_and_momentum_of_ten_seconds():
         assert fine < coarse / 8.0 + 2e-12  # order 4: 16 times, but for the rounding of slow motions
 
 
+def test_a_tree_on_its_loops_is_the_closed_model():
+    """Under a set without contacts or locks."""
+    tree, closed = ff.robots.kangaroo_like(), ff.close_loops(ff.robots.kangaroo_like())
+    q, u = ff.neutral(closed), 0.1 * fresh().standard_normal(closed.nv)
+    one = sim.simulate(closed, q, u, dt=2e-3, duration=0.02)  # longer, 1 of 80 draws comes to a singular posture
+    v = ff.velocity_map(closed, q) @ u
+    two = sim.simulate(tree, q, v, dt=2e-3, duration=0.02, constraints=ff.ConstraintSet(tree))
+    assert np.abs(ff.linkages.constraint_residual(tree, two.q[-1])).max() < 1e-9
+    assert np.abs(ff.difference(tree, one.q[-1], two.q[-1])).max() < 1e-7
+
+
 def test_controllers_are_sampled_and_functions_are_not():
     model, q, v = tumbling(fresh())
     times = []
