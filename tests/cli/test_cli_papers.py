@@ -14,14 +14,15 @@ from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
 from freeflyer_papers.estimation import estimators
-from freeflyer_papers.registry import Reproduction
+from freeflyer_papers.registry import MODULES, Reproduction
 from outline import Outline
 
 
 @pytest.mark.papers
 def test_the_list_and_unknown_papers(tmp_path, monkeypatch):
     shown = printed("reproduce")
-    assert all(key in shown for key in papers.names())
+    assert list(papers.names()) == sorted(MODULES)
+    assert all(key in shown for key in MODULES)
     assert "Did you mean 'linearization'" in refusal("reproduce", "linearisation", "-o", tmp_path / "never")
     assert not (tmp_path / "never").exists()
     (tmp_path / "taken").write_text("a file")
