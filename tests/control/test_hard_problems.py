@@ -30,7 +30,7 @@ def test_contacts_that_contradict_each_other_are_relaxed_and_named():
 
 
 def test_soles_without_friction_push_only_along_their_normal():
-    """A push to the side, which they cannot carry."""
+    """They cannot carry a push to the side."""
     model, q = humanoid()
     feet = [ff.contacts.surface(name, friction=0.0) for name in ("left_sole", "right_sole")]
     problem = standing_problem(model, q, contacts=feet, drop=0.0)
