@@ -29,6 +29,17 @@ def test_contacts_that_contradict_each_other_are_relaxed_and_named():
     assert not solution.levels[1].met
 
 
+def test_soles_without_friction_push_only_along_their_normal():
+    """They cannot carry a push to the side."""
+    model, q = humanoid()
+    feet = [ff.contacts.surface(name, friction=0.0) for name in ("left_sole", "right_sole")]
+    problem = standing_problem(model, q, contacts=feet, drop=0.0)
+    solution = problem.solve(q, np.zeros(model.nv), external={"pelvis": [0.0, 20.0, 0.0, 0.0, 0.0, 0.0]})
+    assert solution.status == "solved"
+    for wrench in solution.forces.values():
+        assert np.abs(wrench[[0, 1, 5]]).max() <= 1e-6 * wrench[2]
+
+
 @pytest.mark.parametrize("warm", [False, True])
 def test_a_solver_that_stops_early_is_reported(monkeypatch, warm):
     rng = fresh(warm)

@@ -125,6 +125,14 @@ def test_cones_of_generators_are_sums_of_them(rank):
             assert within == (nnls(G.T, shares @ G)[1] < 1e-9)
 
 
+def test_solutions_with_other_contacts_are_no_guess():
+    model, q, v = standing_state(fresh())
+    problems = [standing_problem(model, q, contacts=feet, drop=0.0) for feet in (FEET, FEET[:1])]
+    found = [problem.solve(q, v) for problem in problems]
+    for problem, own, other in zip(problems, found, found[::-1]):
+        np.testing.assert_array_equal(problem.solve(q, v, warm=other).tau, own.tau)
+
+
 def test_external_wrenches_are_carried():
     rng = fresh()
     model, q, v = standing_state(rng)

@@ -102,7 +102,6 @@ def measure(count, rng, names=tuple(ROBOTS), repeats=1):
     return found
 
 
-@pytest.mark.peers
 @pytest.mark.parametrize("name", ROBOT_FILES)
 def test_torques_are_finite_and_levels_optimal(name):
     found = measure(100, fresh(list(ROBOTS).index(name)), (name,))

@@ -81,4 +81,4 @@ def differ(u, v):
         return u != v
     u, v = np.asarray(u, float), np.asarray(v, float)
     u, v = u if u.size else np.zeros_like(v), v if v.size else np.zeros_like(u)
-    return u.shape != v.shape or np.abs(u - v).max(initial=0.0) > EXACT
+    return u.shape != v.shape or not np.allclose(u, v, rtol=0.0, atol=EXACT)
