@@ -202,7 +202,7 @@ def slope(model, tasks, level, q, above):
     C = np.vstack([*rows, sides])
     free = [-np.inf] * (len(C) - len(sides)) + [0.0] * len(sides)
     g = slopes(lambda d: [0.5 * np.sum(errors(model, tasks, level, q, d) ** 2)], n)[0]
-    left = lsq_linear(C.T, -g, (free, np.inf), tol=1e-14, max_iter=1000)
+    left = lsq_linear(C.T, -g, (free, np.inf), method="bvls")
     return np.linalg.norm(left.fun) / (np.linalg.norm(J) * np.linalg.norm(e))
 
 
@@ -228,7 +228,7 @@ def test_every_level_ends_at_an_optimum(name, spread):
             if level.outcome == "met":
                 assert np.abs(e).max() <= 1e-9
             elif level.outcome == "stationary" and all(x.outcome == "met" for x in found.levels[:k]):
-                assert slope(model, tasks, level.level, found.q, above) < 1e-5
+                assert slope(model, tasks, level.level, found.q, above) < 1e-6
     assert stopped <= (spread > 0.1)  # 5 of 840 problems, as a level above ends at a saddle
 
 
