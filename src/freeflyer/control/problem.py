@@ -23,7 +23,7 @@ from freeflyer.dynamics import Expressed, expression, inverse_dynamics, mass_mat
 from freeflyer.errors import InputError, MissingSolverError, SolverError, format_value
 from freeflyer.kernels.control.layout import BY_ROUNDS, CONTRADICTED, IN_TWO_PARTS, N_FACTS, RAN_OUT, ROUNDS, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE, CONTROL_PROGRAM
-from freeflyer.model import choice, finite_row, one_row, public, true_or_false
+from freeflyer.model import choice, explain, finite_row, one_row, public, true_or_false
 from freeflyer.optimization.compiled import call
 from freeflyer.optimization.hierarchy import ACTIVE_SET, FALLBACK, Level, solve_hierarchy
 from freeflyer.optimization.quadratic import check_solver
@@ -128,7 +128,6 @@ class WholeBodyProblem(ProblemData):
         driven, free: (n,) array, velocities with motors in the order of `model.actuated`, and those without.
         force_metric: (k, k) array S; F^T S F is the sum of squares of the point forces that stand behind forces F in the rows."""
 
-    @public
     def solve(self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = ACTIVE_SET,
               weighted: bool = False, external: Any = None, expressed: Expressed = "body",
               warm: ControlSolution | None = None) -> ControlSolution:  # fmt: skip
@@ -141,13 +140,17 @@ class WholeBodyProblem(ProblemData):
             solver: As in freeflyer.optimization.solve_hierarchy.
             weighted: All tasks are one level and share it by their weights, as squares of missed accelerations.
             warm: Solution of the cycle before: a first guess of active limits, and the answer if the solver fails."""
-        expression(expressed)  # refuses other words
-        check_way(formulation, solver, weighted)
-        if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
-            raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
-        if not (type(q) is np.ndarray and type(v) is np.ndarray and q.ndim == v.ndim == 1 and q.dtype == v.dtype == np.float64):
-            q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
-        return solve_state(self, q, v, formulation, solver, weighted, warm, external, expressed)  # which checks numbers
+        try:
+            expression(expressed)  # refuses other words
+            check_way(formulation, solver, weighted)
+            if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
+                raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
+            if not (type(q) is np.ndarray and type(v) is np.ndarray and q.ndim == v.ndim == 1 and q.dtype == v.dtype == np.float64):
+                q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
+            return solve_state(self, q, v, formulation, solver, weighted, warm, external, expressed)  # which checks numbers
+        except Exception as error:
+            explain(error, WholeBodyProblem.solve, locals())
+            raise
 
     @public
     def controller(self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
@@ -246,21 +249,27 @@ def program_for(problem: ProblemData, formulation: str, weighted: bool, given: S
 def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str = "full", *,
              weighted: bool = False) -> tuple[Program, np.ndarray]:  # fmt: skip
     """The program of a problem, and the numbers that it is given at a state."""
+    known = problem.known_numbers.get((formulation, weighted))
+    if known is not None:
+        return known
     program = problem.known_programs.get((formulation, weighted))
     rows: list[np.ndarray] = []
     own: Iterator[np.ndarray] = iter(())
     if program is None and (problem.limits_of_users or problem.tasks_of_users):
         at = StateTerms.of(problem.model, q, v, problem.frames)
-        found, equations = [limit.rows(at) for limit in problem.limits_of_users], [x.equations(at) for x in problem.tasks_of_users]
-        given = [given_limit(problem, limit, r) for limit, r in zip(problem.limits_of_users, found)]
+        limits, equations = [limit.rows(at) for limit in problem.limits_of_users], [x.equations(at) for x in problem.tasks_of_users]
+        given = [given_limit(problem, limit, r) for limit, r in zip(problem.limits_of_users, limits)]
         given += [(np.asarray(w, float).tobytes(), len(b), ()) for _, b, w in equations]
         own = iter([np.concatenate([J.ravel(), b, b]) for J, b, _ in equations])
-        rows = [np.concatenate([np.ravel(r.A), r.lower, r.upper]) for r in sorted(found, key=lambda r: r.space != "torque")]
+        rows = [np.concatenate([np.ravel(r.A), r.lower, r.upper]) for r in sorted(limits, key=lambda r: r.space != "torque")]
         program = program_for(problem, formulation, weighted, given)
     elif program is None:
         program = problem.known_programs[formulation, weighted] = program_for(problem, formulation, weighted, ())
     rows += [task.numbers(n) if task.compiled else next(own) for task, n in zip(problem.tasks_in_order, program.counts)]
-    return program, np.concatenate(rows) if rows else np.zeros(0)
+    found = program, np.concatenate(rows) if rows else np.zeros(0)
+    if (formulation, weighted) in problem.known_programs:
+        problem.known_numbers[formulation, weighted] = found
+    return found
 
 
 def check_way(formulation: Formulation, solver: str, weighted: bool) -> None:

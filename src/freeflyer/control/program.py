@@ -29,7 +29,7 @@ from freeflyer.optimization.compiled import Sizes
 SHARED = (  # by problems that differ by their tasks, and computed at once: wrong contacts and motors are refused
     "driven", "free", "constraints", "contact_places", "contact_rows", "normals", "cones", "force_metric", "frames", "programs",
     "limits_of_users", "known_programs")  # fmt: skip
-OF_TASKS = ("task_order", "tasks_in_order", "tasks_of_users", "task_keys", "known_programs")
+OF_TASKS = ("task_order", "tasks_in_order", "tasks_of_users", "task_keys", "known_programs", "known_numbers")
 GIVEN_KINDS = {"torque": K.GIVEN_TORQUES, "acceleration": K.GIVEN, "force": K.GIVEN_FORCES}
 Given = tuple[str | bytes, int, tuple[str, ...]]
 
@@ -65,6 +65,7 @@ class ProblemData:
     chains = cached_property(lambda self: kinematic_chains(self.model, contacts=self.constraints, compressed=self.compressed))
     programs = cached_property(lambda self: dict[Any, Any]())  # rows in tables, as far as they have been asked for
     known_programs = cached_property(lambda self: dict[tuple[str, bool], Any]())  # those whose rows need no Python
+    known_numbers = cached_property(lambda self: dict[tuple[str, bool], Any]())  # such programs, and the numbers of the tasks
     task_order = cached_property(lambda self: sorted(range(len(self.tasks)), key=lambda k: self.tasks[k].level))
     tasks_in_order = cached_property(lambda self: [self.tasks[k] for k in self.task_order])
     task_keys = cached_property(lambda self: tuple([task.key for task in self.tasks_in_order]))  # what decides a program's rows
@@ -105,7 +106,8 @@ class ProblemData:
 
     def with_targets(self, tasks: list[Task]) -> Self:
         """As with_tasks, of the same tasks with other targets and gains, which are not checked."""
-        return changed(self, ("tasks_of_users",), tasks=tuple(tasks), tasks_in_order=[tasks[k] for k in self.task_order])
+        ordered = [tasks[k] for k in self.task_order]
+        return changed(self, ("tasks_of_users",), tasks=tuple(tasks), tasks_in_order=ordered, known_numbers={})
 
     @cached_property
     def constraints(self) -> ConstraintSet:
