@@ -33,6 +33,7 @@ from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_MET_TOLERANCE
 
 Formulation = Literal["full", "reduced", "three-step"]
 FORMULATIONS = ("full", "reduced", "three-step")
+FLOAT64 = np.dtype(np.float64)
 MAX_PROGRAMS = 32  # that a problem and those with other tasks keep
 TOLERANCES = (1e-11, 1e-8, 1e-6)  # of programs level by level, the later ones if the first fails
 STOPPED = "the rounds of the active set ran out: dynamics, contacts and limits hold, tasks may be met less well than they could be"
@@ -61,7 +62,7 @@ class ControlSolution:
     Attributes:
         tau: (n,) array, torques and forces of the motors, N m and N, in the order of `model.actuated`.
         a: (nv,) array, accelerations, m/s^2 and rad/s^2.
-        forces: For each contact the wrench (6,) [force; torque] on the robot, in its frame's axes at its origin, N and N m.
+        wrench_rows: (contacts, 6) array, `forces` of the contacts in their order.
         status: "solved", "relaxed", "stopped", "last solution" or "damping"; see docs/whole_body_control.md.
         reason: Why it is not "solved"; empty if it is.
         seconds: Time from the state to the torques.
@@ -73,7 +74,7 @@ class ControlSolution:
 
     tau: np.ndarray
     a: np.ndarray
-    forces: Mapping[str, np.ndarray]
+    wrench_rows: np.ndarray
     status: str
     reason: str
     seconds: float
@@ -84,6 +85,11 @@ class ControlSolution:
     q: np.ndarray | None = None
     asked: tuple[Program, tuple[np.ndarray, ...], np.ndarray] | None = None
     __repr__, _repr_html_ = short_repr, notebook_html
+
+    @cached_property
+    def forces(self) -> dict[str, np.ndarray]:
+        """For each contact the wrench (6,) [force; torque] on the robot, in its frame's axes at its origin, N and N m."""
+        return {} if self.constraints is None else dict(zip(self.constraints.item_names, self.wrench_rows))
 
     def wrenches(self, expressed: ContactExpressed = "body") -> dict[str, np.ndarray]:
         """`forces` in axes of "body", "mixed", "world" as in inverse_dynamics, or "contact", whose z is the normal."""
@@ -141,11 +147,12 @@ class WholeBodyProblem(ProblemData):
             weighted: All tasks are one level and share it by their weights, as squares of missed accelerations.
             warm: Solution of the cycle before: a first guess of active limits, and the answer if the solver fails."""
         try:
-            expression(expressed)  # refuses other words
-            check_way(formulation, solver, weighted)
+            if not (formulation in FORMULATIONS and solver == ACTIVE_SET and type(weighted) is bool and expressed == "body"):
+                expression(expressed)  # refuses other words
+                check_way(formulation, solver, weighted)
             if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
                 raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
-            if not (type(q) is np.ndarray and type(v) is np.ndarray and q.ndim == v.ndim == 1 and q.dtype == v.dtype == np.float64):
+            if not (type(q) is np.ndarray and type(v) is np.ndarray and q.ndim == v.ndim == 1 and q.dtype is v.dtype is FLOAT64):
                 q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
             return solve_state(self, q, v, formulation, solver, weighted, warm, external, expressed)  # which checks numbers
         except Exception as error:
@@ -316,7 +323,7 @@ def solve_state(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation:
         formulation = "full"
     active = bool(facts[ROUNDS]) and bool((np.abs(held) == 1.0).any())
     solution = ControlSolution(
-        tau, a, dict(zip(problem.constraints.item_names, wrenches)), status, reason, 0.0, int(facts[ROUNDS]), formulation,
+        tau, a, wrenches, status, reason, 0.0, int(facts[ROUNDS]), formulation,
         held if active else None, problem.constraints, kept, (program, (kept, v.copy(), loads, numbers), x))  # fmt: skip
     if facts[CONTRADICTED]:
         solution.status, solution.reason = "relaxed", ""
@@ -370,7 +377,7 @@ def _fall_back(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: 
         for limit in problem.limits:
             if type(limit) is TorqueLimits:
                 tau = np.clip(tau, *limit.bounds(model))
-    none: Mapping[str, np.ndarray] = {name: np.zeros(6) for name in problem.constraints.item_names}
+    none = np.zeros((len(problem.constraints.item_names), 6))
     return ControlSolution(
         tau, np.zeros(model.nv), none, status, reason, perf_counter() - begin, 0, formulation, None, problem.constraints, q.copy()
     )
