@@ -19,7 +19,8 @@ KEPT, ROUNDING = 1e-8, 1e-12  # of the size of a row's terms: by what an answer 
 
 @kernel
 def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
-    """total (n, n) = metric + J^T W J and slope (n,) = linear - J^T W b, for J (rows, n), b (rows,) and weights W (rows,)."""
+    """total (n, n) = metric + J^T W J on and below the diagonal, and slope (n,) = linear - J^T W b, for J (rows, n), b (rows,) and
+    weights W (rows,)."""
     width = row_width(linear, n)
     wide, own = workspace(linear, n * width + 8), zero_workspace(linear, width + 8)
     copy_entries(linear, n, slope)
@@ -31,7 +32,7 @@ def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
             s = weight * load(own, j)
             if not all_below(s, ZERO):
                 store(slope, j, load(slope, j) - s * aim)
-                add_scaled_row(wide, width * j, s, own, 0, 0, width)
+                add_scaled_row(wide, width * j, s, own, 0, 0, j + 1)
     copy_rows(wide, 0, n, width, n, total, 0, n)
 
 

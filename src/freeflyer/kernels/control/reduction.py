@@ -36,11 +36,11 @@ def smaller_share(left, whole, worst):
 
 
 @kernel
-def put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, width, own):
-    """Columns of X (count, width): the momentum's, those of kept chains, of tasks, linear; own (count, count): the mass matrix."""
+def put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, stride, own):
+    """Columns of X (count, stride): the momentum's, those of kept chains, of tasks, linear; own (count, count): the mass matrix."""
     for i in range(count):
-        c, at = table_int(topology, places + i), width * i
-        zero_entries(from_entry(X, at), width)
+        c, at = table_int(topology, places + i), stride * i
+        zero_entries(from_entry(X, at), row_width(X, MOMENTUM + p + t + 1))
         for j in range(MOMENTUM):
             store(X, at + j, load(momentum, n * j + c))
         for j in range(p):
@@ -52,32 +52,32 @@ def put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, 
             store(own, count * i + j, load(M, n * c + table_int(topology, places + j)))
 
 
-def put_unit_rows(topology, positions, count, p, t, X, width, own, at, metric, sloped, rows, A, u):
+def put_unit_rows(topology, positions, count, p, t, X, stride, own, at, metric, sloped, rows, A, u):
     """Branches that are not compressed: s is their accelerations."""
     N = p + table_int(topology, N_COMPRESSED)
     copy_rows(own, 0, count, count, count, from_entry(metric, p + at), p + at, N)
     for i in range(count):
         store(A, u * (at + i) + table_int(topology, positions + i), 1.0)
         for j in range(p):
-            x = load(X, width * i + MOMENTUM + j)
+            x = load(X, stride * i + MOMENTUM + j)
             store(metric, N * (p + at + i) + j, x)
             store(metric, N * j + p + at + i, x)
         for j in range(t):
-            store(rows, N * j + p + at + i, load(X, width * i + MOMENTUM + p + j))
-        store(sloped, p + at + i, load(X, width * i + MOMENTUM + p + t))
+            store(rows, N * j + p + at + i, load(X, stride * i + MOMENTUM + p + j))
+        store(sloped, p + at + i, load(X, stride * i + MOMENTUM + p + t))
 
 
 @kernel
-def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, width, own, at, metric, sloped, rows, A, u, white,
+def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, stride, own, at, metric, sloped, rows, A, u, white,
                       sizes):  # fmt: skip
     """Compressed branches, whose s is their momentum; white (u + r, t) gets their whitened columns of tasks and then
     their rows of s, sizes (u + r,) the inverses of their pivots and then -1. The least pivot of s, beside its diagonal entry."""
-    N, wide = p + table_int(topology, N_COMPRESSED), row_width(X, width + count)
-    stride = row_width(X, count)
-    U, S, inverses = workspace(X, count * stride + 8), workspace(X, MOMENTUM * wide + 8), workspace(X, count + 8)
+    N, width = p + table_int(topology, N_COMPRESSED), row_width(X, MOMENTUM + p + t + 1)
+    wide = row_width(X, width + count)
+    S, inverses = workspace(X, MOMENTUM * wide + 8), workspace(X, count + 8)
     pivots, diagonal = workspace(X, MOMENTUM), workspace(X, MOMENTUM)
-    whiten(own, count, U, stride, X, width, inverses)
-    gram(inverses, X, count, MOMENTUM, width, S, wide)
+    whiten(own, count, X, stride, width, inverses)
+    gram(inverses, X, stride, count, MOMENTUM, width, S, wide)
     for i in range(MOMENTUM):
         for j in range(count):
             store(S, wide * i + width + j, load(momentum, n * i + table_int(topology, places + j)))
@@ -105,7 +105,7 @@ def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, 
     for c in range(count):
         place = table_int(topology, positions + c)
         store(sizes, place, load(inverses, c))
-        copy_entries(from_entry(X, width * c + first), t, from_entry(white, t * place))
+        copy_entries(from_entry(X, stride * c + first), t, from_entry(white, t * place))
     return worst
 
 
@@ -147,7 +147,7 @@ def least_row(white, sizes, left, t, u, r, end):
                 store(X, width * c + to, x)
             store(squares, to, total)
             to += 1
-    gram(sizes, X, u + r, count, width, S, width)
+    gram(sizes, X, width, u + r, count, width, S, width)
     eliminate_in_order(S, count, width, pivots)
     worst = 1.0
     for i in range(count):
@@ -178,22 +178,22 @@ def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, t
         store(sloped, i, load(linear, c))
         for j in range(p):
             store(metric, N * i + j, load(M, n * c + table_int(topology, KEPT_AT + j)))
-    width = row_width(linear, MOMENTUM + p + t + 1)
-    X, block = workspace(linear, u * width + 8), workspace(linear, u * u + 8)
+    stride = row_width(linear, MOMENTUM + p + t + 1) + row_width(linear, u)
+    X, block = workspace(linear, u * stride + 8), workspace(linear, u * u + 8)
     white, sizes = zero_workspace(linear, (u + r) * t + 8), zero_workspace(linear, u + r + 8)
     record, at, worst = loose_at + u + table_int(topology, N_FREE_ROWS), 0, 1.0
     for _ in range(table_int(topology, N_BRANCHES)):
         count, places = table_int(topology, record), record + 2
         positions = places + count
-        put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, width, block)
+        put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, stride, block)
         if table_int(topology, record + 1) == COMPRESSED:
             least = put_momentum_rows(
-                topology, positions, places, count, p, t, momentum, n, X, width, block, at, metric, sloped, rows, A, u, white, sizes
-            )  # fmt: skip
+                topology, positions, places, count, p, t, momentum, n, X, stride, block, at, metric, sloped, rows, A, u, white,
+                sizes)  # fmt: skip
             worst = select_less(least, worst, least, worst)
             at += MOMENTUM
         else:
-            put_unit_rows(topology, positions, count, p, t, X, width, block, at, metric, sloped, rows, A, u)
+            put_unit_rows(topology, positions, count, p, t, X, stride, block, at, metric, sloped, rows, A, u)
             at += count
         record = positions + count
     put_rows_left(tasks, rest, rows, A, n, p, t, u, r, left)

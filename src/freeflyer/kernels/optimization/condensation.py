@@ -8,9 +8,11 @@ vanishes depends on rows before it, and its right side must vanish with it. The 
 over the rows of pivots, up to a constant. Where w = B F, it is a quadratic function of the forces F.
 """
 
-from freeflyer.kernels.backend import from_entry, kernel, load, load_row, row_step, row_width, store, store_row, workspace
+from freeflyer.kernels.backend import (
+    all_below, from_entry, kernel, load, load_row, row_step, row_width, store, store_row, workspace,
+)
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.math.dense import copy_rows, put_rows
+from freeflyer.kernels.math.dense import ZERO, copy_rows, put_rows
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them
 
@@ -18,8 +20,12 @@ MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count a
 @kernel
 def subtract_products(A, to, start, end, factors, first, last, B, stride):
     """Entries of A from `to` + start to `to` + end, as whole rows, shrink by the sum of factors[c] B[stride c + .] for c from first
-    to last: a few rows of sums stay in registers."""
+    to last: a few rows of sums stay in registers. Factors of zero at either end, as a tree's branches have, cost nothing."""
     step = row_step(A)
+    while first < last and all_below(load(factors, first), ZERO):
+        first += 1
+    while first < last and all_below(load(factors, last - 1), ZERO):
+        last -= 1
     begin = start - start % step
     four = begin + (end - begin) // (4 * step) * 4 * step
     for k in range(begin, four, 4 * step):
@@ -47,28 +53,28 @@ def subtract_products(A, to, start, end, factors, first, last, B, stride):
         store_row(A, to + k, x + y + (z + w))
 
 
-def whiten(M, n, U, stride, X, width, inverses):
-    """M = W D W^T, U = D W^T on and below the diagonal in rows of `stride`; inverses (n,) of D; X (n, width) becomes W^-1 X."""
-    factors = workspace(M, n + 8)
+def whiten(M, n, X, stride, narrow, inverses):
+    """M = W D W^T; rows of X (n, stride) become those of [W^-1 X, U], U = D W^T on and below the diagonal from column `narrow` on;
+    inverses (n,) of D."""
+    factors, U = workspace(M, n + 8), from_entry(X, narrow)
     for i in range(n - 1, -1, -1):
         for j in range(i + 1):
             store(U, stride * i + j, load(M, n * i + j))
         for c in range(i + 1, n):
             store(factors, c, load(inverses, c) * load(U, stride * c + i))
-        subtract_products(U, stride * i, 0, i + 1, factors, i + 1, n, U, stride)
-        subtract_products(X, width * i, 0, width, factors, i + 1, n, X, width)
+        subtract_products(X, stride * i, 0, narrow + i + 1, factors, i + 1, n, X, stride)
         store(inverses, i, 1.0 / load(U, stride * i + i))
 
 
-def gram(inverses, X, n, rows, narrow, S, width):
-    """S (rows, width) = X^T D^-1 X on and above the diagonal, and as far behind as X (n, narrow) reaches; then zeros."""
+def gram(inverses, X, stride, n, rows, narrow, S, width):
+    """S (rows, width) = X^T D^-1 X on and above the diagonal, and as far behind as `narrow` columns of X reach; then zeros."""
     factors = workspace(X, n + 8)
     for k in range(rows * width):
         store(S, k, 0.0)
     for i in range(rows):
         for j in range(n):
-            store(factors, j, -1.0 * load(inverses, j) * load(X, narrow * j + i))
-        subtract_products(S, width * i, i, narrow, factors, 0, n, X, narrow)
+            store(factors, j, -1.0 * load(inverses, j) * load(X, stride * j + i))
+        subtract_products(S, width * i, i, narrow, factors, 0, n, X, stride)
 
 
 def eliminate_in_order(S, rows, width, inverses):
@@ -97,29 +103,29 @@ def solve_upwards(S, rows, width, inverses, Y, wide):
 
 
 @kernel
-def whiten_rows(linear, M, K, n, rows, U, stride, X, narrow, S, width, pivots):
-    """X (n, narrow) = W^-1 [K^T, g] and S (rows, width) = X^T D^-1 X, with pivots (n,), the inverses of D."""
+def whiten_rows(linear, M, K, n, rows, X, stride, S, width, pivots):
+    """X (n, stride) = [W^-1 [K^T, g], U], see `whiten`, and S (rows, width) = X^T D^-1 X, with pivots (n,), the inverses of D."""
+    narrow = row_width(linear, rows + 1)
     for i in range(n):
         for j in range(rows, narrow):
-            store(X, narrow * i + j, 0.0)
+            store(X, stride * i + j, 0.0)
         for j in range(rows):
-            store(X, narrow * i + j, load(K, n * j + i))
-        store(X, narrow * i + rows, load(linear, i))
-    whiten(M, n, U, stride, X, narrow, pivots)
-    gram(pivots, X, n, rows, narrow, S, width)
+            store(X, stride * i + j, load(K, n * j + i))
+        store(X, stride * i + rows, load(linear, i))
+    whiten(M, n, X, stride, narrow, pivots)
+    gram(pivots, X, stride, n, rows, narrow, S, width)
 
 
-def put_moves(U, stride, X, narrow, pivots, n, rows, linear, Y, wide, V):
-    """V (n, wide) = M^-1 ([linear g, 0] - K^T Y)."""
-    step = row_step(V)
+def put_moves(X, stride, narrow, pivots, n, rows, linear, Y, wide):
+    """Rows of Y (narrow + n, wide) from `narrow` on become V = M^-1 ([linear g, 0] - K^T Y)."""
+    for i in range(wide * rows, wide * (narrow + n)):
+        store(Y, i, 0.0)
+    store(Y, wide * rows, -1.0 * linear)
     for j in range(n):
-        for i in range(wide):
-            store(V, wide * j + i, 0.0)
-        store(V, wide * j, linear * load(X, narrow * j + rows))
-        subtract_products(V, wide * j, 0, wide, from_entry(X, narrow * j), 0, rows, Y, wide)
-        subtract_products(V, wide * j, 0, wide, from_entry(U, stride * j), 0, j, V, wide)
-        for i in range(0, wide, step):
-            store_row(V, wide * j + i, load(pivots, j) * load_row(V, wide * j + i))
+        to = wide * (narrow + j)
+        subtract_products(Y, to, 0, wide, from_entry(X, stride * j), 0, narrow + j, Y, wide)
+        for i in range(to, to + wide, row_step(Y)):
+            store_row(Y, i, load(pivots, j) * load_row(Y, i))
 
 
 @kernel
@@ -129,11 +135,10 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
     pivots (n,): the inverses of D.
 
     linear: g (n,). M (n, n); K (rows, n), k (rows,)."""
-    stride, width, wide = row_width(linear, n), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
-    narrow = row_width(linear, rows + 1)
-    U, X = workspace(linear, n * stride + 8), workspace(linear, n * narrow + 8)
-    S, Y, V = workspace(linear, rows * width + 8), workspace(linear, rows * wide + 8), workspace(linear, n * wide + 8)
-    whiten_rows(linear, M, K, n, rows, U, stride, X, narrow, S, width, pivots)
+    narrow, width, wide = row_width(linear, rows + 1), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
+    stride = narrow + row_width(linear, n)
+    X, S, Y = workspace(linear, n * stride + 8), workspace(linear, rows * width + 8), workspace(linear, (narrow + n) * wide + 8)
+    whiten_rows(linear, M, K, n, rows, X, stride, S, width, pivots)
     first = rows - d
     for i in range(rows):
         at = width * i + rows
@@ -149,7 +154,8 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
             store(Y, wide * i + j, load(S, width * i + rows + j))
     copy_rows(from_entry(S, rows + 1), first, d, width, d, theta, 0, d)
     solve_upwards(S, rows, width, inverses, Y, wide)
-    put_moves(U, stride, X, narrow, pivots, n, rows, 1.0, Y, wide, V)
+    put_moves(X, stride, narrow, pivots, n, rows, 1.0, Y, wide)
+    V = from_entry(Y, wide * narrow)
     for j in range(n):
         store(a, j, -1.0 * load(V, wide * j))
         for i in range(d):
@@ -160,11 +166,11 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
 def put_optimum(linear, M, K, k, n, rows, turns, x, multipliers, pivots):
     """x (n,) of least energy with K x = k, where rows do not contradict each other; multipliers (rows,): M x + g = K^T y; pivots
     (n,) as `condense_rows`. A second turn takes away what rounding leaves of K x = k, by the same factors."""
-    stride, width, wide = row_width(linear, n), row_width(linear, rows + 1), row_width(linear, 1)
-    U, X = workspace(linear, n * stride + 8), workspace(linear, n * width + 8)
-    S, Y, V = workspace(linear, rows * width + 8), workspace(linear, rows * wide + 8), workspace(linear, n * wide + 8)
-    inverses = workspace(linear, rows + 8)
-    whiten_rows(linear, M, K, n, rows, U, stride, X, width, S, width, pivots)
+    width, wide = row_width(linear, rows + 1), row_width(linear, 1)
+    stride, inverses = width + row_width(linear, n), workspace(linear, rows + 8)
+    X, S, Y = workspace(linear, n * stride + 8), workspace(linear, rows * width + 8), workspace(linear, (width + n) * wide + 8)
+    V = from_entry(Y, wide * width)
+    whiten_rows(linear, M, K, n, rows, X, stride, S, width, pivots)
     for i in range(rows):
         store(S, width * i + rows, load(S, width * i + rows) + load(k, i))
         store(multipliers, i, 0.0)
@@ -184,7 +190,7 @@ def put_optimum(linear, M, K, k, n, rows, turns, x, multipliers, pivots):
                 store(Y, wide * i + j, 0.0)
             store(Y, wide * i, load(S, width * i + rows))
         solve_upwards(S, rows, width, inverses, Y, wide)
-        put_moves(U, stride, X, width, pivots, n, rows, 1.0 - turn, Y, wide, V)
+        put_moves(X, stride, width, pivots, n, rows, 1.0 - turn, Y, wide)
         for i in range(rows):
             store(multipliers, i, load(multipliers, i) + load(Y, wide * i))
         for j in range(n):
