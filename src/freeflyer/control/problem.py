@@ -255,10 +255,7 @@ def program_for(problem: ProblemData, formulation: str, weighted: bool, given: S
 
 def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str = "full", *,
              weighted: bool = False) -> tuple[Program, np.ndarray]:  # fmt: skip
-    """The program of a problem, and the numbers that it is given at a state."""
-    known = problem.known_numbers.get((formulation, weighted))
-    if known is not None:
-        return known
+    """The program of a problem, and the numbers that it is given at a state, in `known_numbers` if they are the same at all."""
     program = problem.known_programs.get((formulation, weighted))
     rows: list[np.ndarray] = []
     own: Iterator[np.ndarray] = iter(())
@@ -291,7 +288,8 @@ def solve_state(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation:
                 warm: ControlSolution | None, external: Any = None, expressed: Expressed = "body") -> ControlSolution:  # fmt: skip
     """As WholeBodyProblem.solve, of arguments that need no checks."""
     begin, found, reason = perf_counter(), None, ""
-    program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
+    asked = problem.known_numbers.get((formulation, weighted))
+    program, numbers = asked_of(problem, q, v, formulation, weighted=weighted) if asked is None else asked
     loads = rest = problem.model._zero
     if external is not None:  # generalised forces (nv,) that wrenches ask of the motors
         h = inverse_dynamics(problem.model, q, v, rest, external=external, expressed=expressed)
@@ -303,8 +301,10 @@ def solve_state(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation:
         guess, start = program.nothing, program.nowhere
         if warm is not None and warm.asked is not None and warm.asked[0] is program:
             guess, start = guess if warm.held is None else warm.held, warm.asked[2]
-        found = call(CONTROL_CYCLE, program.sizes, *given, program.weights, guess, start)
-        if found is not None and found[5][RAN_OUT] and found[5][CONTRADICTED]:
+        found = CONTROL_CYCLE.call(program.sizes.handle, q, v, loads, numbers, program.weights, guess, start, None)
+        if found is None:  # the general call takes other arrays, and 2 us more
+            found = call(CONTROL_CYCLE, program.sizes, *given, program.weights, guess, start)
+        if found is not None and found[5].item(RAN_OUT) and found[5].item(CONTRADICTED):
             found = None
     if found is None:
         try:
