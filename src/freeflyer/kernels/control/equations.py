@@ -7,9 +7,10 @@ unknowns is left. If the last level of tasks cannot be met, its squares are leas
 K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank."""
 
 from freeflyer.kernels.backend import (
-    add_scaled_row, all_below, copy_entries, from_entry, kernel, load, row_width, select_less, store, workspace, zero_workspace,
+    add_scaled_row, all_below, copy_entries, from_entry, kernel, load, row_width, select_less, store, workspace, zero_entries,
+    zero_workspace,
 )
-from freeflyer.kernels.math.dense import ZERO, copy_rows, put_rows
+from freeflyer.kernels.math.dense import ZERO, copy_rows
 from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces, put_optimum
 from freeflyer.kernels.optimization.rows import dot
 
@@ -18,13 +19,12 @@ KEPT, ROUNDING = 1e-8, 1e-12  # of the size of a row's terms: by what an answer 
 
 
 @kernel
-def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
-    """total (n, n) = metric + J^T W J on and below the diagonal, and slope (n,) = linear - J^T W b, for J (rows, n), b (rows,) and
-    weights W (rows,)."""
-    width = row_width(linear, n)
-    wide, own = workspace(linear, n * width + 8), zero_workspace(linear, width + 8)
-    copy_entries(linear, n, slope)
-    put_rows(metric, n, n, wide)
+def put_squares(J, b, weights, n, rows, slope, total):
+    """total (n, n) = J^T W J on and below the diagonal, and slope (n,) = -J^T W b, for J (rows, n), b (rows,) and weights W
+    (rows,)."""
+    width = row_width(J, n)
+    wide, own = zero_workspace(J, n * width + 8), zero_workspace(J, width + 8)
+    zero_entries(slope, n)
     for i in range(rows):
         weight, aim = load(weights, i), load(b, i)
         copy_entries(from_entry(J, n * i), n, own)
@@ -128,18 +128,21 @@ def put_accelerations(a, A, n, r, F, alpha):
 
 
 @kernel
-def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, alpha, F):
-    """As `put_least_energy`, but least are the weighted squares of J alpha - b (s,), and then those of F. Whether they are clearly
-    least, and cannot be met."""
+def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, all_rows, alpha, F):
+    """As `put_least_energy`, but least are the weighted squares of J alpha - b (s,), and then those of F; all_rows: K, in which J
+    (s, n) stands before the last d rows. Whether they are clearly least, and cannot be met."""
     first = rows - d
-    share, nothing, zeros = workspace(K, rows + 8), zero_workspace(K, rows + 8), zero_workspace(K, n * n + n + 8)
+    share, nothing, slope, whole = workspace(K, rows + 8), zero_workspace(K, r + 8), workspace(K, n + 8), workspace(K, n * n + 8)
+    sides, weigh = zero_workspace(K, rows + s + 8), workspace(K, rows + s + 8)
     put_sizes(J, weights, s, K, rows, n, share)
-    slope, own, whole = workspace(K, n + 8), workspace(K, n * n + 8), workspace(K, n * n + 8)
-    add_squares(zeros, zeros, J, b, weights, n, s, slope, own)
-    add_squares(slope, own, K, nothing, share, n, rows, zeros, whole)
+    copy_entries(b, s, from_entry(sides, first))
+    copy_entries(share, first, weigh)
+    copy_entries(weights, s, from_entry(weigh, first))
+    copy_entries(from_entry(share, first), d, from_entry(weigh, first + s))
+    put_squares(all_rows, sides, weigh, n, rows + s, slope, whole)
     a, A, theta = workspace(K, n + 8), workspace(K, n * d + 8), workspace(K, d * d + 8)
     beta, inverses, pivots = workspace(K, rows + 8), workspace(K, rows + 8), workspace(K, n + 8)
-    condense_rows(zeros, whole, K, k, n, rows, d, a, A, theta, beta, inverses, pivots)
+    condense_rows(slope, whole, K, k, n, rows, d, a, A, theta, beta, inverses, pivots)
     w, ratio = workspace(K, d + 8), pivot_ratio(pivots, n, 1.0)
     if d > 0:
         inside = put_sides(
@@ -169,7 +172,7 @@ def solve_equations(linear, metric, K, k, B, force_metric, weights, n, held, tas
         copy_entries(k, held + met, side)
         copy_entries(from_entry(k, held + tasks), d, from_entry(side, held + met))
         J, b = from_entry(K, (held + met) * n), from_entry(k, held + met)
-        if put_least_squares(L, side, B, J, b, weights, force_metric, n, rows - squares, d, r, squares, alpha, F):
+        if put_least_squares(L, side, B, J, b, weights, force_metric, n, rows - squares, d, r, squares, K, alpha, F):
             return True
     put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F)
     return False

@@ -9,7 +9,7 @@ are not clearly able to do what else is left for them are not split off: then al
 
 from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, store, workspace, zero_entries, zero_workspace
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.control.equations import CLEAR, add_squares, pivot_ratio, solve_equations
+from freeflyer.kernels.control.equations import CLEAR, pivot_ratio, put_squares, solve_equations
 from freeflyer.kernels.control.layout import KEPT_AT, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
 from freeflyer.kernels.control.reduction import ALL_CLEAR, NOT_CLEAR, UPPER_CLEAR, split_by_chains
 from freeflyer.kernels.math.dense import copy_rows
@@ -39,7 +39,7 @@ def put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N,
     p, u, r = table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED)
     L, side2, none = workspace(A, (r + met) * u + 8), workspace(A, r + met + 8), workspace(A, r + met + 8)
     known = workspace(A, (r + met) * p + 8)
-    zeros, slope, squares = zero_workspace(A, u * u + u + 8), workspace(A, u + 8), workspace(A, u * u + 8)
+    slope, squares = workspace(A, u + 8), workspace(A, u * u + 8)
     J, b, weigh = workspace(A, t * u + 8), workspace(A, t + 8), workspace(A, t + 8)
     copy_entries(A, r * u, L)
     rows = pick_rows(rest, aims, weights, left, 1.0, 0, met, u, L, side2, none, r)
@@ -54,7 +54,7 @@ def put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N,
                 elif x != 0.0:
                     return -1
             at += 1 if i < met else 0
-    add_squares(zeros, zeros, J, b, weigh, u, last, slope, squares)
+    put_squares(J, b, weigh, u, last, slope, squares)
     zero_entries(none, rows)
     a, moves, theta = workspace(A, u + 8), workspace(A, u * rows + 8), workspace(A, rows * rows + 8)
     beta, inverses, pivots = workspace(A, rows + 8), workspace(A, rows + 8), workspace(A, u + 8)
