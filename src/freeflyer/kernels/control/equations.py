@@ -12,6 +12,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.math.dense import ZERO, copy_rows
 from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces, put_optimum
+from freeflyer.kernels.optimization.residuals import row_product
 from freeflyer.kernels.optimization.rows import dot
 
 CLEAR = 1e-7  # of the largest pivot of a least squares: if no pivot is smaller, the minimum is clearly the only one
@@ -110,21 +111,20 @@ def put_sides(theta, beta, inverses, k, share, d, w):
 def put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F):
     """alpha (n,) and F (r,) of least 1/2 alpha^T metric alpha + linear^T alpha + 1/2 F^T force_metric F, subject to K alpha = k +
     [0; B F], K (rows, n), of which the last d rows have sides B (d, r)."""
-    a, A, theta = workspace(linear, n + 8), workspace(linear, n * r + 8), workspace(linear, d * r + 8)
+    a, A, theta, w = workspace(linear, n + 8), workspace(linear, n * d + 8), workspace(linear, d * r + 8), workspace(linear, d + 8)
     beta, inverses = workspace(linear, rows + 8), workspace(linear, rows + 8)
     H, slope, first = workspace(linear, r * r + 8), workspace(linear, r + 8), rows - d
     condense_to_forces(linear, metric, K, k, B, force_metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope)
     put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F)
-    put_accelerations(a, A, n, r, F, alpha)
+    for i in range(d):
+        store(w, i, row_product(B, r * i, F, r))
+    put_accelerations(a, A, n, d, w, alpha)
 
 
-def put_accelerations(a, A, n, r, F, alpha):
-    """alpha (n,) = a + A F, A (n, r)."""
+def put_accelerations(a, A, n, d, w, alpha):
+    """alpha (n,) = a + A w, A (n, d)."""
     for i in range(n):
-        x = load(a, i)
-        for j in range(r):
-            x = x + load(A, r * i + j) * load(F, j)
-        store(alpha, i, x)
+        store(alpha, i, load(a, i) + row_product(A, d * i, w, d))
 
 
 @kernel

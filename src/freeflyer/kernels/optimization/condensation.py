@@ -210,19 +210,13 @@ def put_product(X, rows, inner, Y, columns, Z):
 
 @kernel
 def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope):
-    """As `condense_rows` for w = B F, B (d, r): a (n,), A (n, r), theta (d, r), beta (rows,), inverses (rows,).
+    """As `condense_rows` for w = B F, B (d, r): a (n,), A (n, d), theta (d, r), beta (rows,), inverses (rows,).
 
     The energy is 1/2 F^T H F + slope^T F beside a constant: H (r, r) with the metric (r, r), slope (r,)."""
     width = row_width(linear, r)
-    own, sides = workspace(linear, n * d + 8), workspace(linear, d * d + 8)
-    condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses, workspace(linear, n + 8))
-    wide, tall = workspace(linear, d * width + width + 8), workspace(linear, n * width + 8)
-    for k in range(width):
-        store(wide, k, 0.0)  # read where there are no rows
+    sides, wide, mapped = workspace(linear, d * d + 8), workspace(linear, d * width + 8), workspace(linear, d * width + 8)
+    condense_rows(linear, M, K, k, n, rows, d, a, A, sides, beta, inverses, workspace(linear, n + 8))
     put_rows(B, d, r, wide)
-    put_product(own, n, d, wide, r, tall)
-    copy_rows(tall, 0, n, width, r, A, 0, r)
-    mapped = workspace(linear, d * width + 8)
     put_product(sides, d, d, wide, r, mapped)
     copy_rows(mapped, 0, d, width, r, theta, 0, r)
     total, first = workspace(linear, r * width + 8), rows - d
