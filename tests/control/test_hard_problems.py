@@ -1,5 +1,7 @@
 """Bad problems and solvers that fail: a clear report and finite torques; closed linkages in three steps or projected."""
 
+from types import SimpleNamespace
+
 import freeflyer as ff
 import numpy as np
 import pytest
@@ -7,7 +9,6 @@ from closeness import close, fresh, refused
 from freeflyer import control
 from freeflyer.control import problem as solving
 from freeflyer.errors import NotConvergedError
-from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.optimization.compiled import call
 from problems import FEET, check_physics, humanoid, kangaroo, standing_problem, standing_state
 
@@ -50,7 +51,9 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch, warm):
     def stopped(*_, **__):
         raise NotConvergedError("stopped after 1 iteration")
 
-    monkeypatch.setattr(solving, "call", lambda entry, *given: None if entry is CONTROL_CYCLE else call(entry, *given))
+    refusing = SimpleNamespace(call=lambda *given: None)
+    monkeypatch.setattr(solving, "CONTROL_CYCLE", refusing)
+    monkeypatch.setattr(solving, "call", lambda entry, *given: None if entry is refusing else call(entry, *given))
     monkeypatch.setattr(solving, "solve_hierarchy", stopped)
     solution = problem.solve(q, v, warm=last)
     assert finite(solution)
