@@ -198,6 +198,14 @@ def test_divisions_are_rounded_as_written():
     assert expected == got
 
 
+def test_zeros_keep_their_signs():
+    """Equal numbers, but not the same code."""
+    put = compiled(from_text("def f(x):\n    store(x, 0, 0.0)\n    store(x, 1, -0.0)\n    store(x, 2, 0.0)\n", store=store))
+    found = np.full(8, np.nan)
+    put(numbers(found))
+    assert np.signbit(found[:3]).tolist() == [False, True, False]
+
+
 @pytest.mark.slow
 def test_random_programs():
     REFUSED.clear()

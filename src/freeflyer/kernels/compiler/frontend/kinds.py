@@ -169,7 +169,6 @@ def made_of(k: Any, names: Iterator[str]) -> Any:
     return k.value if isinstance(k, Constant) else k
 
 
-@cache
 def number(x: float) -> str:
-    """A float as LLVM writes it."""
+    """A float as LLVM writes it. (A cache would take 0.0 for -0.0.)"""
     return f"0x{struct.unpack('>Q', struct.pack('>d', x))[0]:016X}"
