@@ -121,15 +121,31 @@ def test_torques_are_finite_and_levels_optimal(name):
 def test_states_that_went_in_circles_end_soon(name, seed):
     """States at which a limit stayed barred, optimal levels moved on, or rounding made rows independent: rounds then ran out, or
     took ten times as many. Copies differ by rounding."""
-    problem, q, v, strict = random_case(np.random.default_rng(seed), standing(name))
-    rng, rounds = fresh(name, seed), []
-    for _ in range(20):
-        p = program_of(problem, q * (1.0 + 1e-13 * rng.standard_normal(q.shape)), v, weighted=not strict)
-        found = solve_levels(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, p.g)
+    rounds = []
+    for p, found in solved_copies(20, name, seed):
         rounds.append(found.rounds)
-        assert found.optimal
         assert least_slope(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, found.x) < 1e-6
     assert np.median(rounds) <= 40
+
+
+def solved_copies(count, name, *seed):
+    """Programs of a random state, which differ by rounding, and their solutions."""
+    problem, q, v, strict = random_case(np.random.default_rng(seed), standing(name))
+    rng = fresh(name, *seed)
+    for _ in range(count):
+        p = program_of(problem, q * (1.0 + 1e-13 * rng.standard_normal(q.shape)), v, weighted=not strict)
+        found = solve_levels(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, p.g)
+        assert found.optimal
+        yield p, found
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("seed", [1028574, 1042349, 1067775, 1122390, 1086974, 1109158, 1135174])
+def test_levels_that_only_seemed_to_be_least(seed):
+    """States at which a level had 1e-5 to 0.1 of its violation left: it hardly falls along the steepest direction, though far
+    along another; limits that meet in one point were not yet held; a row was barred, by which the level changes."""
+    for p, found in solved_copies(5, "humanoid", seed, 0):
+        assert gain_of(p, found.x) <= 1e-6
 
 
 @pytest.mark.peers

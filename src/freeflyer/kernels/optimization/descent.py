@@ -18,7 +18,7 @@ RESTING = 1e-8  # of a row: one of which less is left does not change
 NEEDED = 1e-9  # of a level's slope: it needs limits whose multipliers are larger
 FLOOR = 0.01  # of a level's slope: what counts as its length for the rates of rows, however little is left of it
 AT = 1e-10  # of the size of a row's terms: a row nearer to its limit is at it
-LESS, NOISE = 1e-11, 1e-11  # of the square of a level's violation, of its terms: falls that are less than both are none
+LESS, NOISE = 1e-15, 1e-11  # of the square of a level's violation, of its terms: falls that are less than both are none
 
 
 @kernel

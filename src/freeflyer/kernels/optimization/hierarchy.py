@@ -32,7 +32,7 @@ STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops
 TOLERANCE, WRONG_SHARE = 1e-9, 0.1  # of a level's slope: what may be left at an optimum; of that, for one wrong multiplier
 SHORT = 1e-9  # of the size of x: a shorter step counts as none, if rounds go on
-PATIENCE, BLOCKED, REPEATED = 2, 5, 2.0  # such rounds, if a row is released or a limit stops them, and releases of one row, after
+PATIENCE, BLOCKED, REPEATED = 2, 10, 2.0  # such rounds, if a row is released or a limit stops them, and releases of one row, after
 # which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
 STUCK = 1e-9  # of the square of a level's violation: if it falls by less from one such direction to the next, it is least

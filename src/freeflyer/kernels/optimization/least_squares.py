@@ -12,21 +12,25 @@ SMALL, LONG = 1e-6, 1e7  # of a row's length, of the length of a solution: a row
 FREE = float("inf")  # the length of a column that least squares do not use: its share becomes zero
 FLAT = 1e-9  # of a level's largest slope: it hardly changes in a direction of less, or if it were so much longer to go there
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
+ALONE = 0.999999  # of its squared length: the direction that is lost without a row is this one if they have so much in common
 
 
 @kernel
 def bar_row(L, own, rows, begin, end, before, columns, flat, width, R, wide, d, v):
     """Bars the row of a level, from `begin` to `end`, without which the other independent ones have least of the direction in which
-    the level hardly changes; and the rows that wait. flat: the column that depends on those before it, by the factor R, which
-    gives the direction v. d, v: room for `columns` numbers."""
+    the level hardly changes; and the rows that wait. None if another direction were lost with it. flat: the column that depends on
+    those before it, by the factor R, which gives the direction v. d, v: room for `columns` numbers."""
     clear(v, 0, columns)
     store(v, flat, -1.0)
+    whole = 1.0
     for back in range(flat):
         c = flat - 1 - back
         total = load(R, wide * flat + c)
         for k in range(c + 1, flat):
             total -= load(v, k) * load(R, wide * k + c)
-        store(v, c, total / load(R, wide * c + c))
+        total /= load(R, wide * c + c)
+        store(v, c, total)
+        whole += total * total
     best, most = 0, 0.0
     for j in range(columns):  # d is the direction that the rows of all other columns do not have
         square, share = 0.0, 0.0
@@ -40,10 +44,11 @@ def bar_row(L, own, rows, begin, end, before, columns, flat, width, R, wide, d, 
             square, share = square + total * total, share + total * load(v, c)
         if share * share > most * square:
             best, most = j, share * share / square
-    for i in range(begin, end):
-        if load(own, i) == WAITING:
-            store(own, i, BARRED)
-    store(own, integer(load(rows, before + best)), BARRED)
+    if most > ALONE * whole:
+        for i in range(begin, end):
+            if load(own, i) == WAITING:
+                store(own, i, BARRED)
+        store(own, integer(load(rows, before + best)), BARRED)
 
 
 @kernel
