@@ -146,3 +146,9 @@ def test_other_instructions(cpu, here):
     for name, expected in here[1].items():
         error = np.abs(found[name] - expected).max() / np.abs(expected).max()
         assert error < 1e-12, f"{name} differs by {error:.1e} of its largest number"
+
+
+def test_a_name_of_no_cpu_is_refused():
+    """LLVM would end the process."""
+    program = "from freeflyer.kernels.compiler.object_code import host\ntry: host()\nexcept ValueError as error: print(error)"
+    assert "FREEFLYER_CPU is 'fast', expected the name of a CPU" in python(program, FREEFLYER_CPU="fast").stdout

@@ -17,7 +17,7 @@ from llvmlite import binding as llvm
 
 from freeflyer.errors import FreeflyerError, InputError, check_name, format_value, unknown_name
 from freeflyer.kernels.compiler import build as builds, cache as disk
-from freeflyer.kernels.compiler.object_code import Target, host, linked
+from freeflyer.kernels.compiler.object_code import Target, host, linked, probe
 from freeflyer.kernels.entry import Entry
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -92,22 +92,8 @@ def filled(form: str, values: Mapping[str, object]) -> str:
 
 NATIVE = "native"
 KINDS = {"x86_64": "x86_64-linux-gnu", "aarch64": "aarch64-linux-gnu"}  # of other machines, as LLVM names them
-PROBE = """
-import sys
-from llvmlite import binding as llvm
-llvm.initialize_all_targets(); llvm.initialize_all_asmprinters()
-target = llvm.Target.from_triple(sys.argv[2] or llvm.get_default_triple())
-target.create_target_machine(cpu=sys.argv[1]).emit_object(llvm.parse_assembly("define i32 @f() {\\n ret i32 1\\n}"))
-"""
 ADVICE = f"'{NATIVE}' is this machine's; names of other machines: {', '.join(KINDS)}, aarch64:cortex-a72."
 LISTED = " processor."  # ends a line of LLVM's list of CPUs
-
-
-def probe(cpu: str, triple: str = "") -> tuple[int, str]:
-    """(status, LLVM's output) of a process that makes code for a CPU: LLVM ends the process if it cannot."""
-    command = [sys.executable, "-c", PROBE, cpu, triple]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode, done.stderr
 
 
 @cache

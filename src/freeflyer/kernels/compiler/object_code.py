@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -37,10 +39,29 @@ LEVELS = {
 }
 
 
+PROBE = """
+import sys
+from llvmlite import binding as llvm
+llvm.initialize_all_targets(); llvm.initialize_all_asmprinters()
+target = llvm.Target.from_triple(sys.argv[2] or llvm.get_default_triple())
+target.create_target_machine(cpu=sys.argv[1]).emit_object(llvm.parse_assembly("define i32 @f() {\\n ret i32 1\\n}"))
+"""
+
+
+def probe(cpu: str, triple: str = "") -> tuple[int, str]:
+    """(status, LLVM's output) of a process that makes code for a CPU: LLVM ends the process if it cannot."""
+    command = [sys.executable, "-c", PROBE, cpu, triple]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stderr
+
+
 @cache
 def host() -> Target:
-    """The CPU to compile for: the one that FREEFLYER_CPU names, else this machine's."""
+    """The CPU to compile for: the one that FREEFLYER_CPU names, else this machine's. Errors: ValueError for names of no CPU."""
     name = os.environ.get("FREEFLYER_CPU")
+    if name and probe(name)[0] != 0:
+        raise ValueError(f"FREEFLYER_CPU is {name!r}, expected the name of a CPU of this machine's kind, such as haswell or "
+                         "x86-64-v3, or none for this machine's own")  # fmt: skip
     return Target(name) if name else Target(llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 
 
