@@ -12,9 +12,10 @@ from freeflyer.kernels.backend import (
     all_below, from_entry, kernel, load, load_row, row_step, row_width, store, store_row, workspace,
 )
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.math.dense import ZERO, copy_rows, put_rows
+from freeflyer.kernels.math.dense import copy_rows, put_rows
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them
+LEAST_NUMBER = 5e-324  # the least positive number: only zero is below it, and rows of any size keep their products
 
 
 @kernel
@@ -22,9 +23,9 @@ def subtract_products(A, to, start, end, factors, first, last, B, stride):
     """Entries of A from `to` + start to `to` + end, as whole rows, shrink by the sum of factors[c] B[stride c + .] for c from first
     to last: a few rows of sums stay in registers. Factors of zero at either end, as a tree's branches have, cost nothing."""
     step = row_step(A)
-    while first < last and all_below(load(factors, first), ZERO):
+    while first < last and all_below(load(factors, first), LEAST_NUMBER):
         first += 1
-    while first < last and all_below(load(factors, last - 1), ZERO):
+    while first < last and all_below(load(factors, last - 1), LEAST_NUMBER):
         last -= 1
     begin = start - start % step
     four = begin + (end - begin) // (4 * step) * 4 * step
