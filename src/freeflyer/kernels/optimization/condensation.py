@@ -135,7 +135,7 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
     zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
     pivots (n,): the inverses of D.
 
-    linear: g (n,). M (n, n); K (rows, n), k (rows,)."""
+    linear: g (n,). M (n, n), read on and below the diagonal; K (rows, n), k (rows,)."""
     narrow, width, wide = row_width(linear, rows + 1), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
     stride = narrow + row_width(linear, n)
     X, S, Y = workspace(linear, n * stride + 8), workspace(linear, rows * width + 8), workspace(linear, (narrow + n) * wide + 8)
