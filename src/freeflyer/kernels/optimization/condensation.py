@@ -118,7 +118,8 @@ def whiten_rows(linear, M, K, n, rows, X, stride, S, width, pivots):
 
 
 def put_moves(X, stride, narrow, pivots, n, rows, linear, Y, wide):
-    """Rows of Y (narrow + n, wide) from `narrow` on become V = M^-1 ([linear g, 0] - K^T Y)."""
+    """Rows of Y (narrow + n, wide) from `narrow` on become V = M^-1 ([linear g, 0] - K^T Y), Y of its first `rows` rows; those
+    between become the factors of g and of the zeros behind it."""
     for i in range(wide * rows, wide * (narrow + n)):
         store(Y, i, 0.0)
     store(Y, wide * rows, -1.0 * linear)
