@@ -16,7 +16,7 @@ from freeflyer.control import TorqueLimits
 from freeflyer.kernels.control.layout import AT_ONCE, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.optimization.compiled import call, solve_levels
-from problems import (FEET, POINT_FEET, STANCES, check_physics, humanoid, kangaroo, on_disk, program_of, quadruped,
+from problems import (FEET, POINT_FEET, STANCES, Own, check_physics, humanoid, kangaroo, on_disk, program_of, quadruped,
     standing_problem, standing_state)  # fmt: skip
 from robots_on_disk import MODELS, example, needs_examples, needs_models
 from scipy.optimize import linprog, nnls
@@ -81,6 +81,20 @@ def test_solved_problems_and_solutions_are_copied_and_pickled(name, copied):
     moved = problem.with_tasks(problem.tasks[:1])
     close(copied(moved).solve(q, v).tau, moved.solve(q, v).tau, 0.0)
     assert max(len(repr(x)) for x in (problem, solution)) < 1000
+
+
+@pytest.mark.parametrize("kind", [list, tuple])  # a list of other targets keeps the rows of the program
+def test_problems_that_were_solved_pass_nothing_of_their_tasks_on(kind):
+    model, q, v = standing_state(fresh(kind.__name__))
+    problem = standing_problem(model, q)
+    com, *others = problem.tasks
+    shift = np.zeros(3)
+    own = Own(value=lambda m, q: com.error(m, q) - shift, rows=com.jacobian, level=1)
+    for tasks in (problem.tasks, [com.with_target(com.target + 0.03), *others], [com], [own, *others], problem.tasks):
+        problem = problem.with_tasks(kind(tasks))
+        for shift[2] in (0.0, 0.03):  # of the user's task
+            new = control.WholeBodyProblem(model, tasks, problem.contacts, problem.limits)
+            close(problem.solve(q, v).tau, new.solve(q, v).tau)
 
 
 @pytest.mark.parametrize(("seed", "slippery"), [*itertools.product(range(3), (False, True)), (3, False)])

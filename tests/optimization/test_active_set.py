@@ -239,6 +239,14 @@ def test_rows_of_which_little_is_left_wait_for_others_of_their_level(more, expec
     assert factors(T, [2, 4])[0][1] == 2.5
 
 
+@pytest.mark.parametrize("size", [1e-155, 1e100])
+def test_the_size_of_rows_does_not_matter(size):
+    rng = fresh(11)
+    A, b, metric, g = rng.standard_normal((8, 12)), rng.uniform(0.1, 1.0, 8), np.diag(rng.uniform(1.0, 2.0, 12)), np.ones(12)
+    x, y = (solve_levels(k * A, -k * b, k * b, np.ones(8), (3, 8), metric, g).x for k in (1.0, size))
+    close(y, x, 1e-12)
+
+
 @pytest.mark.parametrize(("slope", "met"), [(1e-5, True), (3e-7, True), (3e-8, False), (1e-9, False)])
 def test_rows_that_only_absurd_solutions_meet_depend_on_others(slope, met):
     h = solve_hierarchy([([[1.0, 0.0]], [0.0], [0.0]), ([[1.0, slope]], [1.0], [1.0])])

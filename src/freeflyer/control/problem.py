@@ -255,7 +255,7 @@ def program_for(problem: ProblemData, formulation: str, weighted: bool, given: S
 
 def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str = "full", *,
              weighted: bool = False) -> tuple[Program, np.ndarray]:  # fmt: skip
-    """The program of a problem, and the numbers that it is given at a state, in `known_numbers` if they are the same at all."""
+    """The program of a problem, and its numbers at a state, which are kept in `known_numbers` if all states have the same."""
     program = problem.known_programs.get((formulation, weighted))
     rows: list[np.ndarray] = []
     own: Iterator[np.ndarray] = iter(())

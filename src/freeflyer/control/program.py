@@ -65,7 +65,7 @@ class ProblemData:
     chains = cached_property(lambda self: kinematic_chains(self.model, contacts=self.constraints, compressed=self.compressed))
     programs = cached_property(lambda self: dict[Any, Any]())  # rows in tables, as far as they have been asked for
     known_programs = cached_property(lambda self: dict[tuple[str, bool], Any]())  # those whose rows need no Python
-    known_numbers = cached_property(lambda self: dict[tuple[str, bool], Any]())  # such programs, and the numbers of the tasks
+    known_numbers = cached_property(lambda self: dict[tuple[str, bool], Any]())  # these, with the numbers of the tasks
     task_order = cached_property(lambda self: sorted(range(len(self.tasks)), key=lambda k: self.tasks[k].level))
     tasks_in_order = cached_property(lambda self: [self.tasks[k] for k in self.task_order])
     task_keys = cached_property(lambda self: tuple([task.key for task in self.tasks_in_order]))  # what decides a program's rows

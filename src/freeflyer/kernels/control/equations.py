@@ -21,8 +21,7 @@ KEPT, ROUNDING = 1e-8, 1e-12  # of the size of a row's terms: by what an answer 
 
 @kernel
 def put_squares(J, b, weights, n, rows, slope, total):
-    """total (n, n) = J^T W J on and below the diagonal, and slope (n,) = -J^T W b, for J (rows, n), b (rows,) and weights W
-    (rows,)."""
+    """total (n, n) = J^T W J on and below the diagonal, slope (n,) = -J^T W b, for J (rows, n), b (rows,), weights W (rows,)."""
     width = row_width(J, n)
     wide, own = zero_workspace(J, n * width + 8), zero_workspace(J, width + 8)
     zero_entries(slope, n)

@@ -12,9 +12,10 @@ from freeflyer.kernels.backend import (
     all_below, from_entry, kernel, load, load_row, row_step, row_width, store, store_row, workspace,
 )
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.math.dense import ZERO, copy_rows, put_rows
+from freeflyer.kernels.math.dense import copy_rows, put_rows
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them
+LEAST_NUMBER = 5e-324  # the least positive number: only zero is below it, and rows of any size keep their products
 
 
 @kernel
@@ -22,9 +23,9 @@ def subtract_products(A, to, start, end, factors, first, last, B, stride):
     """Entries of A from `to` + start to `to` + end, as whole rows, shrink by the sum of factors[c] B[stride c + .] for c from first
     to last: a few rows of sums stay in registers. Factors of zero at either end, as a tree's branches have, cost nothing."""
     step = row_step(A)
-    while first < last and all_below(load(factors, first), ZERO):
+    while first < last and all_below(load(factors, first), LEAST_NUMBER):
         first += 1
-    while first < last and all_below(load(factors, last - 1), ZERO):
+    while first < last and all_below(load(factors, last - 1), LEAST_NUMBER):
         last -= 1
     begin = start - start % step
     four = begin + (end - begin) // (4 * step) * 4 * step
@@ -117,7 +118,8 @@ def whiten_rows(linear, M, K, n, rows, X, stride, S, width, pivots):
 
 
 def put_moves(X, stride, narrow, pivots, n, rows, linear, Y, wide):
-    """Rows of Y (narrow + n, wide) from `narrow` on become V = M^-1 ([linear g, 0] - K^T Y)."""
+    """Rows of Y (narrow + n, wide) from `narrow` on become V = M^-1 ([linear g, 0] - K^T Y), Y of its first `rows` rows; those
+    between become the factors of g and of the zeros behind it."""
     for i in range(wide * rows, wide * (narrow + n)):
         store(Y, i, 0.0)
     store(Y, wide * rows, -1.0 * linear)
@@ -134,7 +136,7 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
     zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
     pivots (n,): the inverses of D.
 
-    linear: g (n,). M (n, n); K (rows, n), k (rows,)."""
+    linear: g (n,). M (n, n), read on and below the diagonal; K (rows, n), k (rows,)."""
     narrow, width, wide = row_width(linear, rows + 1), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
     stride = narrow + row_width(linear, n)
     X, S, Y = workspace(linear, n * stride + 8), workspace(linear, rows * width + 8), workspace(linear, (narrow + n) * wide + 8)
