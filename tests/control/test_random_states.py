@@ -1,7 +1,6 @@
 """Whole-body control at random states, gentle to absurd (more: python tests/control/test_random_states.py 10000)."""
 
 import sys
-from closeness import fresh
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import freeflyer as ff
 import numpy as np
 import pytest
+from closeness import fresh
 from freeflyer import control
 from freeflyer.optimization.compiled import solve_levels
 from problems import on_disk, program_of
